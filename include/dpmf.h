@@ -1043,6 +1043,73 @@ DPMF_API int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, cons
                         int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
                         struct dpmf_train_report *report, struct dpmf_error *error);
 
+/* Options of dpmf_train_continue. */
+struct dpmf_continue_options {
+    size_t size;              /* size of this struct, set by _default() */
+    uint32_t epochs;          /* times that users and items are fitted in turn */
+    uint32_t patience;        /* epochs without improvement before stopping, with a validation set;
+                                 0: never stop */
+    uint64_t seed;            /* seed of the first vectors of new items */
+    const char *kernels;      /* instruction set; NULL: the best this machine has */
+    bool deterministic;       /* refuse a snapshot that other kernels made; models are bit-identical
+                                 for any number of threads in any case */
+    const char *snapshot;     /* checkpoint written after epochs; or NULL */
+    uint32_t snapshot_every;  /* interval in epochs; 0: 1 */
+    double snapshot_seconds;  /* interval in seconds; 0: by epochs */
+    const char *resume;       /* snapshot to continue from; or NULL */
+};
+
+/* What suits all known sets.
+ *
+ * @param options  receives the defaults
+ * @param size     the size of `*options`
+ */
+DPMF_API void dpmf_continue_options_init(struct dpmf_continue_options *options, size_t size);
+DPMF_DEFAULT(dpmf_continue_options)
+
+/* Trains a model further, on new ratings alone: new users, new items, more or changed ratings of
+ * old ones. The old ratings are not needed; vectors are held where they are by as many ratings as
+ * stand behind them. A changed rating counts as one more: what was said before is not taken back.
+ * Users and items without new ratings keep their vectors, bit for bit.
+ *
+ *     struct dpmf_store *news = NULL;
+ *     if (dpmf_store_open("new.csv", NULL, NULL, &news, &error) == 0)
+ *         dpmf_train_continue("model.safetensors", news, NULL, "next.safetensors", NULL, NULL, NULL,
+ *                             NULL, NULL, &error);
+ *     dpmf_store_close(news);
+ *
+ * @param model     a checkpoint of the solver sgd or ials
+ * @param store     the new ratings
+ * @param valid     a validation set; may be NULL
+ * @param output    the checkpoint to write, which may replace `model`
+ * @param options   how to continue; may be NULL
+ * @param run       threads, memory and callbacks
+ * @param on_epoch  called after each epoch, as by dpmf_train. May be NULL
+ * @param self      passed to `on_epoch`; may be NULL
+ * @param report    receives how it went; may be NULL
+ * @param error     receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE         an option cannot be used
+ * @error DPMF_ERR_USAGE_CONFLICT      the model cannot be continued with these ratings, or at all
+ * @error DPMF_ERR_USAGE_MEMORY        run.memory is too little
+ * @error DPMF_ERR_INPUT_EMPTY         none of the new ratings is a like
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE  the new ratings are on another scale
+ * @error DPMF_ERR_INPUT_TOO_MANY      there are more users or items than can be counted
+ * @error DPMF_ERR_RATINGS_NONE_LEFT   there are no ratings
+ * @error DPMF_ERR_TRAIN_DIVERGED      a vector is not finite
+ * @error DPMF_ERR_TRAIN_MISMATCH      the snapshot belongs to another run
+ * @error DPMF_ERR_MODEL_*             the model is a release, or damaged, or no model
+ * @error DPMF_ERR_STORE_CORRUPT       a store is damaged
+ * @error DPMF_ERR_IO_*                a file cannot be read or written
+ */
+DPMF_API int dpmf_train_continue(const char *model, struct dpmf_store *store,
+                                 struct dpmf_store *valid, const char *output,
+                                 const struct dpmf_continue_options *options,
+                                 const struct dpmf_run *run,
+                                 int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+                                 void *self, struct dpmf_train_report *report,
+                                 struct dpmf_error *error);
+
 /* ------------------------------------------------------------------------------------------------
  * Tuning: a search for the options that predict held-back ratings best
  * ---------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 
 #include "command_train_adapt.h"
 #include "command_train_both.h"
+#include "command_train_continue.h"
 #include "command_train_private.h"
 #include "dpmf_text.h"
 #include "error_show.h"
@@ -194,6 +195,10 @@ static const struct option own_options[] = {
      .help = "go on from a snapshot, with the ratings and options of the run that wrote it; "
              "another --epochs changes the step sizes that are left, unless --decay is given, "
              "and is refused with --deterministic, as are other --kernels"},
+    {.id = OPTION_CONTINUE, .name = "continue",
+     .value = {VALUE_FILE, "MODEL", "model.safetensors", ".safetensors", NULL},
+     .help = "train this model further, on RATINGS alone: new users, new items and more ratings of "
+             "old ones; --output may replace it"},
     {.id = OPTION_PREFETCH, .name = "prefetch", .value = {VALUE_COUNT, "N", "4", NULL, NULL},
      .show_default = prefetch_default,
      .help = "blocks of users read ahead, where the run is larger than --memory (default "
@@ -257,6 +262,7 @@ const struct verb verb_train = {
             "the validation set must fit; 16MiB do for small numbers of factors. With "
             "--deterministic such a run gives the same model for any number of threads, but "
             "--memory and --prefetch decide how large the blocks are, and so the last bits.",
+            train_continue_paragraph,
             "With --solver gibbs, sgld, sghmc or sgnht it samples from the posterior, and with "
             "--average predicts by the mean of many samples: gibbs does that best where the "
             "ratings fit in memory. How much to shrink is then sampled too. It warns when the "
@@ -305,6 +311,10 @@ const struct verb verb_train = {
             {"Stop when ratings that were held back are predicted no better",
              "dpmf train train.dpr --valid test.dpr -o model.safetensors",
              SOME_STORE "; dpmf split -q ratings.dpr --train train.dpr --test test.dpr"},
+            {"Let yesterday's model learn today's ratings",
+             "dpmf train today.csv --continue model.safetensors -o model.safetensors",
+             SOME_STORE "; dpmf train -q ratings.dpr -k 8 -o model.safetensors; "
+             "printf 'user,item,rating\\nnew,1,4\\nnew,2,2\\n1,new,5\\n' >today.csv"},
             {"The most accurate model, and where ratings will be",
              "dpmf train ratings.dpr --solver gibbs --average -o mean.safetensors && "
              "dpmf predict mean.safetensors ratings.dpr --intervals >intervals.csv",
@@ -619,6 +629,14 @@ static int run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL, *valid = NULL;
 
+    if (command_has(invocation, OPTION_CONTINUE)) {
+        const bool is_private = command_has(invocation, OPTION_EPSILON);
+        int slip = is_private ? STATUS_DONE : train_private_check_absent(invocation);
+        if (slip == STATUS_DONE && !is_private)
+            slip = options_refuse_group(invocation, sampler_options, OPTION_COUNT,
+                                        "is for samplers", "leave it out with --continue");
+        return slip != STATUS_DONE ? slip : train_continue_run(invocation);
+    }
     if (options_is(invocation, OPTION_GOAL, "both")) return train_both_explain(invocation);
     if (command_has(invocation, OPTION_EPSILON)) {
         /* Without --research all of these are refused, for better reasons. */

@@ -403,10 +403,11 @@ static bool is_file_kind(enum value_kind kind) {
     return kind == VALUE_FILE || kind == VALUE_OUTPUT;
 }
 
-/* A run that goes on may go on with its snapshots as well: the old one is replaced by a whole one
- * or not. */
+/* A run that goes on may go on with its snapshots as well, and a model that is continued may be
+ * replaced: the old one is replaced by a whole one or not. */
 static bool takes_over(enum option_id output, enum option_id input) {
-    return output == OPTION_SNAPSHOT && input == OPTION_RESUME;
+    return (output == OPTION_SNAPSHOT && input == OPTION_RESUME) ||
+           (output == OPTION_OUTPUT && input == OPTION_CONTINUE);
 }
 
 /* One output against everything else that is read or written. */

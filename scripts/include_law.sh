@@ -39,6 +39,7 @@ lib/audit      base numerics files random store model cluster statement privacy 
 lib/train      base files random store schedule kernels model cluster
 lib/rank       base numerics random store kernels model cluster train recommend +evaluate
 lib/sample     base numerics files random store schedule kernels model cluster chains train rank
+lib/continue   base files store kernels model cluster train rank sample recommend +evaluate
 lib/recommend  base numerics model kernels
 lib/titles     base +recommend
 lib/evaluate   base store model recommend cluster

@@ -3,8 +3,8 @@
  * 0600. It holds people's vectors and is private data.
  *
  * Tensors: user_factors (n x k F32), item_factors, user_biases, item_biases, user_id_bytes (U8),
- * user_id_offsets (I64, n + 1), item_id_bytes, item_id_offsets, item_counts (F32: how many people
- * rated each item; files of 0.1.0 have none); in a snapshot of a run with a validation set whose
+ * user_id_offsets (I64, n + 1), item_id_bytes, item_id_offsets, user_counts and item_counts (F32:
+ * how many ratings each user and item has, where that is known); in a snapshot of a run with a validation set whose
  * best epoch is an older one, best_user_factors, best_item_factors, best_user_biases and
  * best_item_biases as well. Metadata: dpmf.kind = checkpoint, dpmf.format, dpmf.version (of the
  * library), dpmf.offset, dpmf.min, dpmf.max, dpmf.state (a JSON object: where the run stands),

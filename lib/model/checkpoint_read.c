@@ -94,6 +94,8 @@ static int read_tensors(const struct tensor_source *source, size_t (*stride_of)(
 
     code = tensor_ids_read(source, id_names[0], users->dims[0], &factors->user_ids);
     if (code == 0) code = tensor_ids_read(source, id_names[1], items->dims[0], &factors->item_ids);
+    if (code == 0 && safetensors_entry_find(source->file, "user_counts"))
+        code = tensor_counts_read(source, "user_counts", &factors->user_ids);
     if (code == 0 && safetensors_entry_find(source->file, "item_counts"))
         code = tensor_counts_read(source, "item_counts", &factors->item_ids);
     if (code == 0)

@@ -23,14 +23,14 @@ enum {
 };
 
 /* The tensors in the order of the file: the widest numbers first, so that each lies at a multiple
- * of its numbers' size. Those of the best epoch are left out where there is none,
- * and so are the counts. */
+ * of its numbers' size. Those of the best epoch are left out where there is none. */
 enum {
     USER_ID_OFFSETS,
     ITEM_ID_OFFSETS,
-    FACTORS,              /* users', items', the best epoch's users' and items' */
-    BIASES = FACTORS + 4, /* likewise */
-    ITEM_COUNTS = BIASES + 4,
+    FACTORS,                  /* users', items', the best epoch's users' and items' */
+    BIASES = FACTORS + 4,     /* likewise */
+    USER_COUNTS = BIASES + 4, /* left out where they are not known, and so are the items' */
+    ITEM_COUNTS,
     USER_ID_BYTES, /* ids */
     ITEM_ID_BYTES,
     N_TENSORS
@@ -170,6 +170,7 @@ static size_t fill_tensors(const struct factors *factors, bool with_best,
     tensors[at++] = list_of("item_biases", TENSOR_F32, n[1]);
     for (int i = 0; with_best && i < 2; i++)
         tensors[at++] = list_of(best_biases[i], TENSOR_F32, n[i]);
+    if (users->counts) tensors[at++] = list_of("user_counts", TENSOR_F32, n[0]);
     if (items->counts) tensors[at++] = list_of("item_counts", TENSOR_F32, n[1]);
     tensors[at++] = list_of("user_id_bytes", TENSOR_U8, users->start[users->n]);
     tensors[at++] = list_of("item_id_bytes", TENSOR_U8, items->start[items->n]);
@@ -178,9 +179,12 @@ static size_t fill_tensors(const struct factors *factors, bool with_best,
 
 /* Where a tensor of the list above is in this file. */
 static size_t place_of(const struct checkpoint_draft *draft, size_t tensor) {
-    if (tensor >= USER_ID_BYTES && !draft->factors->item_ids.counts) tensor--;
-    if (draft->with_best || tensor < FACTORS + 2) return tensor;
-    return tensor < ITEM_COUNTS ? tensor - 2 : tensor - 4;
+    const struct factors *factors = draft->factors;
+    size_t missing = 0;
+    if (tensor > USER_COUNTS && !factors->user_ids.counts) missing++;
+    if (tensor > ITEM_COUNTS && !factors->item_ids.counts) missing++;
+    if (!draft->with_best && tensor >= FACTORS + 2) missing += tensor < USER_COUNTS ? 2 : 4;
+    return tensor - missing;
 }
 
 void checkpoint_draft_abandon(struct checkpoint_draft *draft) {
@@ -238,6 +242,8 @@ int checkpoint_draft_put_ids(struct checkpoint_draft *draft, struct dpmf_error *
         code = put_list(draft, USER_ID_BYTES, users->bytes, users->start[users->n], error);
     if (code == 0)
         code = put_list(draft, ITEM_ID_BYTES, items->bytes, items->start[items->n], error);
+    if (code == 0 && users->counts)
+        code = put_list(draft, USER_COUNTS, users->counts, users->n * sizeof(float), error);
     if (code == 0 && items->counts)
         code = put_list(draft, ITEM_COUNTS, items->counts, items->n * sizeof(float), error);
     return code;

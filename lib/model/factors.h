@@ -23,7 +23,7 @@ struct factor_ids {
     uint64_t *start; /* n + 1 */
     uint32_t *slots; /* an index by hash, made by factor_ids_index; NULL before */
     uint64_t n_slots;
-    float *counts; /* number of people who had each item, above 0; NULL: not known */
+    float *counts; /* number of ratings of each, above 0; NULL: not known */
 };
 
 struct factors {

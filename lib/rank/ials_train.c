@@ -366,6 +366,8 @@ static int take_share(struct ials_run *run, int threads, struct dpmf_error *erro
     if (code < 0) return code;
     run->store = rank_share_store(&run->share);
     code = model_ids_fill_users(&factors->user_ids, run->store, error);
+    if (code == 0 && !run->cluster)
+        code = model_ids_count_users(&factors->user_ids, run->store, error);
     if (code == 0) code = model_ids_fill_items(&factors->item_ids, run->store, NULL, error);
     if (code == 0) code = plan_memory(run, threads, error);
     return cluster_agree(run->cluster, code, error);

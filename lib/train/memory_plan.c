@@ -112,7 +112,8 @@ int memory_plan_divide(struct memory_plan *plan, struct tiling_options *options,
     if (plan->valid && looking_up > memory)
         return memory_plan_refuse(plan, looking_up - memory, error);
     options->slots = memory_plan_slots(plan);
-    plan->fixed = running + users + copy + plan->momenta + plan->first;
+    const uint64_t counts = plan->user_ids ? plan->user_ids->n * sizeof(float) : 0;
+    plan->fixed = running + users + counts + copy + plan->momenta + plan->first;
     options->memory_whole = plan->whole = less(memory, plan->fixed);
     options->memory_streamed = starting > memory ? 0 : less(memory, running);
     options->memory_build = less(memory, always);

@@ -34,6 +34,9 @@ static int ids_room(struct factor_ids *ids, uint64_t n, struct dpmf_error *error
     return ids->start ? 0 : error_no_memory(error);
 }
 
+/* A file has counts above 0 only. */
+static float count_of(uint64_t n_ratings) { return n_ratings > 0 ? (float)n_ratings : 0.5f; }
+
 int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
                          struct dpmf_error *error) {
     struct id_fill fill = {.ids = ids};
@@ -54,6 +57,25 @@ int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
     return code;
 }
 
+int model_ids_count_users(struct factor_ids *ids, const struct dpmf_store *store,
+                          struct dpmf_error *error) {
+    struct store_raw raw = {0};
+    struct store_space space = {0};
+    assert(ids->n == store_n_users(store));
+    ids->counts = memory_alloc_zero((size_t)ids->n, sizeof ids->counts[0]);
+    int code = ids->counts ? 0 : error_no_memory(error);
+    for (uint64_t b = 0; code == 0 && b < store_n_blocks(store); b++) {
+        struct store_block block;
+        code = store_block_read(store, b, &raw, error);
+        if (code == 0) code = store_block_decode(store, &raw, 0, &space, &block, error);
+        for (uint32_t u = 0; code == 0 && u < block.n_users; u++)
+            ids->counts[block.first_user + u] = count_of(block.start[u + 1] - block.start[u]);
+    }
+    free(raw.buffer.bytes);
+    store_space_free(&space);
+    return code;
+}
+
 int model_ids_fill_items(struct factor_ids *ids, const struct dpmf_store *store,
                          const struct tiling *tiling, struct dpmf_error *error) {
     assert(ids && store);
@@ -65,7 +87,7 @@ int model_ids_fill_items(struct factor_ids *ids, const struct dpmf_store *store,
     for (uint64_t row = 0; code == 0 && row < n; row++) {
         struct store_item item =
             store_item_at(store, tiling ? tiling_item_of_row(tiling, row) : row);
-        ids->counts[row] = item.n_ratings > 0 ? (float)item.n_ratings : 0.5f;
+        ids->counts[row] = count_of(item.n_ratings);
         code = add_id(&fill, item.id, item.id_length, error);
     }
     return code;

@@ -27,6 +27,7 @@ EXACTLY(dpmf_sampler_options, 72);
 EXACTLY(dpmf_ials_options, 72);
 AT_LEAST(dpmf_train_options, 288);
 EXACTLY(dpmf_train_report, 256);
+AT_LEAST(dpmf_continue_options, 72);
 AT_LEAST(dpmf_tune_options, 32);
 EXACTLY(dpmf_trial, 112);
 EXACTLY(dpmf_tune_report, 176);

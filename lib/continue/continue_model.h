@@ -1,0 +1,30 @@
+/*
+ * A model with rows for everyone and everything: those of a checkpoint, as they are and in their
+ * order, and after them those of users and items that only the new ratings have.
+ */
+#ifndef DPMF_CONTINUE_CONTINUE_MODEL_H
+#define DPMF_CONTINUE_CONTINUE_MODEL_H
+
+#include "kernels/kernels.h"
+#include "model/checkpoint.h"
+
+struct continue_model {
+    struct checkpoint_state state;    /* the checkpoint's */
+    char *solver;                     /* that made it */
+    char *checksum;                   /* of the checkpoint */
+    uint64_t continued;               /* how often it was continued before */
+    struct factors before, now;       /* rows as they were and as they become; ids are in `now` */
+    float *user_counts, *item_counts; /* old ratings behind each row; 0: it is new */
+    uint32_t *user_rows, *item_rows;  /* rows of the store's users and items */
+    uint64_t new_users, new_items;
+    bool has_user_counts; /* else each user is taken to have as many ratings as the average */
+};
+
+/* Reads a checkpoint and lays it out for the store. `spare` rows are added. On failure there is
+ * nothing to free. */
+int continue_model_open(struct continue_model *model, const char *path,
+                        const struct kernel_set *kernels, const struct dpmf_store *store,
+                        uint64_t spare, uint64_t seed, struct dpmf_error *error);
+void continue_model_free(struct continue_model *model); /* a zeroed one is fine */
+
+#endif

@@ -1,0 +1,457 @@
+/*
+ * The sweeps of continue_rows.h: moments of the other side first, in an order of their own, then
+ * teams of rows, whose vectors go through the moments together. Fed by continue_train.c.
+ */
+#include "continue/continue_rows.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "rank/ials.h"
+
+enum {
+    TEAM = 8,  /* rows that are solved together */
+    STEPS = 2, /* of conjugate gradients, for a row that was there before: more change nothing */
+    STEPS_NEW = 8, /* for one that has nothing but its new ratings */
+};
+
+/* A row being solved, but for its vectors. */
+struct lane {
+    uint64_t first, end; /* its ratings */
+    uint32_t row;
+    uint32_t steps;
+    float count; /* old ratings behind it */
+    float penalty, bias_penalty;
+    float scale, bias_scale; /* the preconditioner */
+    float d, r, p, q;        /* of the bias */
+    float square;            /* r.z; 0: done */
+};
+
+struct work {
+    struct lane lane[TEAM];
+    float *d, *r, *p, *q,
+        *sum;       /* TEAM x width: steps so far, residuals, directions, A p, sum of f */
+    float *product; /* TEAM x width */
+    float *left;    /* of a row's ratings, without the biases of the other side */
+    size_t left_capacity;
+};
+
+struct continue_rows {
+    const struct kernel_set *kernels;
+    size_t k, width;
+    struct continue_rule rule;
+    struct thread_pool *pool;
+    struct ials *ials; /* for its Gramians, which do not depend on threads */
+    int n_work;
+    struct work *work;
+    double *square;        /* width x width */
+    float *moment, *pairs; /* C and alpha G, as kernels want them; pairs NULL where nothing ranks */
+    float *mean;           /* of the vectors of the other side, weighted as C */
+    float *nothing;        /* width zeros */
+    double moment_trace, pairs_trace; /* over k */
+    struct factor_matrix weighted;    /* the other side, each row by the root of its count */
+
+    /* The sweep under way. */
+    const struct continue_side *side;
+    const struct factor_matrix *other;
+    bool (*stop)(void *self);
+    void *self;
+    atomic_uint_fast64_t next;
+    atomic_bool stopped, diverged;
+};
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static float *floats(size_t n) {
+    void *at = NULL;
+    if (posix_memalign(&at, KERNEL_ALIGN, (n + 1) * sizeof(float)) != 0) return NULL;
+    memset(at, 0, (n + 1) * sizeof(float));
+    return at;
+}
+
+static bool make_work(const struct continue_rows *rows, struct work *work) {
+    const size_t n = TEAM * rows->width;
+    work->d = floats(n);
+    work->r = floats(n);
+    work->p = floats(n);
+    work->q = floats(n);
+    work->sum = floats(n);
+    work->product = floats(n);
+    return work->d && work->r && work->p && work->q && work->sum && work->product;
+}
+
+static void free_work(struct work *work) {
+    free(work->d);
+    free(work->r);
+    free(work->p);
+    free(work->q);
+    free(work->sum);
+    free(work->product);
+    free(work->left);
+}
+
+int continue_rows_init(struct continue_rows **out, const struct kernel_set *kernels, uint32_t k,
+                       const struct continue_rule *rule, struct thread_pool *pool,
+                       struct dpmf_error *error) {
+    const struct ials_rule gramian = {.unobserved = 1, .penalty = 1, .steps = 1};
+    struct continue_rows *rows = memory_alloc_zero(1, sizeof *rows);
+    *out = NULL;
+    if (!rows) return error_no_memory(error);
+    rows->kernels = kernels;
+    rows->k = k;
+    rows->width = kernels->padded_k(k);
+    rows->rule = *rule;
+    rows->pool = pool;
+    rows->n_work = thread_pool_size(pool);
+    const size_t square = rows->width * rows->width;
+    int code = ials_init(&rows->ials, kernels, k, &gramian, pool, error);
+    rows->work = memory_alloc_zero((size_t)rows->n_work, sizeof *rows->work);
+    rows->square = memory_alloc_zero(square, sizeof(double));
+    rows->moment = floats(square);
+    rows->mean = floats(rows->width);
+    rows->nothing = floats(rows->width);
+    if (rule->ranks) rows->pairs = floats(square);
+    bool done = rows->work && rows->square && rows->moment && rows->mean && rows->nothing &&
+                (rows->pairs || !rule->ranks);
+    for (int i = 0; done && i < rows->n_work; i++) done = make_work(rows, &rows->work[i]);
+    if (code == 0 && !done) code = error_no_memory(error);
+    if (code < 0)
+        continue_rows_free(rows);
+    else
+        *out = rows;
+    return code;
+}
+
+void continue_rows_free(struct continue_rows *rows) {
+    if (!rows) return;
+    for (int i = 0; rows->work && i < rows->n_work; i++) free_work(&rows->work[i]);
+    ials_free(rows->ials);
+    factor_matrix_free(&rows->weighted);
+    free(rows->work);
+    free(rows->square);
+    free(rows->moment);
+    free(rows->pairs);
+    free(rows->mean);
+    free(rows->nothing);
+    free(rows);
+}
+
+uint64_t continue_rows_bytes(const struct kernel_set *kernels, uint32_t k, uint64_t n_rows,
+                             int threads) {
+    const uint64_t width = kernels->padded_k(k), square = width * width;
+    return ials_bytes(kernels, k, threads) + square * (sizeof(double) + 2 * sizeof(float)) +
+           (uint64_t)threads * 6 * TEAM * width * sizeof(float) +
+           n_rows * (kernels->stride(k) + 1) * sizeof(float);
+}
+
+static float dot(const struct continue_rows *rows, const float *a, const float *b) {
+    return rows->kernels->dot(a, b, rows->width);
+}
+
+/* ---- moments of the other side --------------------------------------------------------------- */
+
+/* A square in doubles, by `share`, as the kernel wants it. @return its trace over k */
+static double put_square(const struct continue_rows *rows, double share, float *out) {
+    const size_t width = rows->width;
+    double trace = 0;
+    for (size_t a = 0; a < width; a++) {
+        for (size_t b = 0; b < width; b++)
+            out[kernel_panel_at(width, a, b)] = (float)(share * rows->square[a * width + b]);
+        trace += share * rows->square[a * width + a];
+    }
+    return trace / (double)rows->k;
+}
+
+static int find_moments(struct continue_rows *rows, const struct factor_matrix *other,
+                        const float *counts, struct dpmf_error *error) {
+    struct factor_matrix *weighted = &rows->weighted;
+    double *mean = NULL, total = 0;
+    if (weighted->n != other->n || weighted->stride != other->stride) {
+        factor_matrix_free(weighted);
+        int code = factor_matrix_init(weighted, other->n, other->stride, 0, error);
+        if (code < 0) return code;
+    }
+    mean = memory_alloc_zero(rows->width, sizeof *mean);
+    if (!mean) return error_no_memory(error);
+    for (uint64_t i = 0; i < other->n; i++) {
+        const float *from = other->rows + i * other->stride, root = sqrtf(counts[i]);
+        float *to = weighted->rows + i * weighted->stride;
+        for (size_t c = 0; c < rows->width; c++) to[c] = root * from[c];
+        for (size_t c = 0; c < rows->width; c++) mean[c] += (double)counts[i] * (double)from[c];
+        total += (double)counts[i];
+        weighted->biases[i] = dot(rows, from, from); /* |v|^2, for the preconditioner */
+    }
+    if (!(total > 0)) total = 1; /* nothing is behind any row, and nothing holds any */
+    for (size_t c = 0; c < rows->width; c++) rows->mean[c] = (float)(mean[c] / total);
+    free(mean);
+    ials_gramian(rows->ials, weighted, rows->square);
+    rows->moment_trace = put_square(rows, 1 / total, rows->moment);
+    if (!rows->rule.ranks) return 0;
+    ials_gramian(rows->ials, other, rows->square);
+    rows->pairs_trace = put_square(rows, rows->rule.unobserved, rows->pairs);
+    return 0;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void add(float *to, float factor, const float *from, size_t n) {
+    for (size_t c = 0; c < n; c++) to[c] += factor * from[c];
+}
+
+/* out += the sum of weight (target - x.v) v over a row's ratings. */
+static void pull(const struct continue_rows *rows, const struct lane *lane, const float *x,
+                 float target, const float *weights, float *out) {
+    rows->kernels->pull(x, target, rows->other->rows, rows->other->stride,
+                        rows->side->other + lane->first, weights, (size_t)(lane->end - lane->first),
+                        rows->width, out);
+}
+
+/* What is left of rating j, given a row and its bias. */
+static float residual(const struct continue_rows *rows, const struct continue_side *side,
+                      const struct factor_matrix *other, uint64_t j, const float *x, float bias) {
+    const uint32_t at = side->other[j];
+    const float product = dot(rows, x, other->rows + at * other->stride);
+    return side->value ? side->value[j] - bias - other->biases[at] - product : 1 - product;
+}
+
+static double penalty_of(const struct continue_rows *rows, double n_ratings) {
+    const struct continue_rule *rule = &rows->rule;
+    if (!rule->ranks) return rule->penalty * n_ratings;
+    return n_ratings == 0
+               ? 0
+               : rule->penalty *
+                     pow(n_ratings + rule->unobserved * (double)rows->other->n, rule->exponent);
+}
+
+/* The right-hand side at a, and what the preconditioner needs to know. */
+static void begin_lane(const struct continue_rows *rows, struct work *work, size_t i,
+                       uint64_t number) {
+    const struct continue_side *side = rows->side;
+    struct lane *lane = &work->lane[i];
+    const uint32_t at = side->row[number];
+    const size_t width = rows->width;
+    const float *a = side->before->rows + at * side->before->stride;
+    const float a_bias = side->before->biases[at];
+    float *r = work->r + i * width, *sum = work->sum + i * width;
+    double squares = 0;
+    *lane = (struct lane){.first = side->start[number],
+                          .end = side->start[number + 1],
+                          .row = at,
+                          .count = side->counts[at]};
+    const float n = (float)(lane->end - lane->first);
+    lane->steps = lane->count > 0 ? STEPS : STEPS_NEW;
+    memset(r, 0, width * sizeof *r);
+    memset(sum, 0, width * sizeof *sum);
+    for (uint64_t j = lane->first; j < lane->end; j++) {
+        const uint32_t of = side->other[j];
+        const float y = side->value ? side->value[j] - rows->other->biases[of] : 1;
+        work->left[j - lane->first] = y;
+        lane->r += y;
+        squares += (double)rows->weighted.biases[of];
+    }
+    pull(rows, lane, rows->nothing, 1, NULL, sum);
+    pull(rows, lane, rows->nothing, 1, work->left, r);
+    pull(rows, lane, a, -a_bias, NULL, r);
+    lane->r -= dot(rows, sum, a) + n * a_bias;
+    const double before = penalty_of(rows, (double)lane->count);
+    const double now = penalty_of(rows, (double)lane->count + (double)n);
+    add(r, (float)(before - now), a, width);
+    lane->penalty = (float)now;
+    lane->scale = (float)(now + (double)lane->count * rows->moment_trace + rows->pairs_trace +
+                          squares / (double)rows->k);
+    if (!(lane->scale > 0))
+        lane->scale = 1; /* a new row without an event: there is nothing to do */
+    lane->bias_penalty = side->bias_hold > 0
+                             ? (float)side->bias_hold
+                             : (float)(rows->rule.bias_penalty * (double)(lane->count + n));
+    if (!(side->bias_hold > 0)) lane->r -= (float)rows->rule.bias_penalty * n * a_bias;
+    lane->bias_scale = lane->count + n + lane->bias_penalty;
+    if (rows->rule.ranks) lane->r = 0;
+}
+
+/* q := A p for all lanes. */
+static void apply(const struct continue_rows *rows, struct work *work, size_t n, const float *p,
+                  float *q) {
+    const size_t width = rows->width;
+    rows->kernels->times(rows->moment, p, n, width, q);
+    if (rows->pairs) rows->kernels->times(rows->pairs, p, n, width, work->product);
+    for (size_t i = 0; i < n; i++) {
+        struct lane *lane = &work->lane[i];
+        const float *own = p + i * width;
+        float *to = q + i * width, *more = work->product + i * width;
+        for (size_t c = 0; c < width; c++)
+            to[c] = lane->count * (to[c] + lane->p * rows->mean[c]) + lane->penalty * own[c];
+        if (rows->pairs) add(to, 1, more, width);
+        memset(more, 0, width * sizeof *more);
+        pull(rows, lane, own, -lane->p, NULL, more);
+        add(to, -1, more, width);
+        lane->q = lane->count * (dot(rows, rows->mean, own) + lane->p) +
+                  lane->bias_penalty * lane->p + dot(rows, work->sum + i * width, own) +
+                  (float)(lane->end - lane->first) * lane->p;
+        if (rows->rule.ranks) lane->q = 0;
+    }
+}
+
+/* Where the last sweep left the rows: d, and r less A d. */
+static void begin_where_it_is(const struct continue_rows *rows, struct work *work, size_t n) {
+    const struct continue_side *side = rows->side;
+    const size_t width = rows->width;
+    bool moved = false;
+    for (size_t i = 0; i < n; i++) {
+        struct lane *lane = &work->lane[i];
+        const float *x = side->own->rows + lane->row * side->own->stride;
+        const float *a = side->before->rows + lane->row * side->before->stride;
+        for (size_t c = 0; c < width; c++) {
+            work->d[i * width + c] = x[c] - a[c];
+            moved = moved || x[c] != a[c];
+        }
+        lane->d = lane->p = side->own->biases[lane->row] - side->before->biases[lane->row];
+        moved = moved || lane->d != 0;
+    }
+    if (!moved) return;
+    apply(rows, work, n, work->d, work->q);
+    for (size_t i = 0; i < n; i++) {
+        add(work->r + i * width, -1, work->q + i * width, width);
+        work->lane[i].r -= work->lane[i].q;
+    }
+}
+
+/* r.z with z the preconditioned residual; 0 where it is rounding. */
+static float square_of(const struct continue_rows *rows, const struct work *work, size_t i) {
+    const struct lane *lane = &work->lane[i];
+    const float *r = work->r + i * rows->width;
+    const float square = dot(rows, r, r) / lane->scale + lane->r * lane->r / lane->bias_scale;
+    return square > 1e-20f ? square : 0;
+}
+
+/* p := z + turn p */
+static void turn(const struct continue_rows *rows, struct work *work, size_t i, float factor) {
+    struct lane *lane = &work->lane[i];
+    const float *r = work->r + i * rows->width;
+    float *p = work->p + i * rows->width;
+    for (size_t c = 0; c < rows->width; c++) p[c] = r[c] / lane->scale + factor * p[c];
+    lane->p = lane->r / lane->bias_scale + factor * lane->p;
+}
+
+static void step(const struct continue_rows *rows, struct work *work, size_t i) {
+    const size_t width = rows->width;
+    struct lane *lane = &work->lane[i];
+    const float curvature = dot(rows, work->p + i * width, work->q + i * width) + lane->p * lane->q;
+    const float before = lane->square;
+    if (before == 0 || lane->steps == 0 || !(curvature > 0)) {
+        lane->square = 0;
+        return;
+    }
+    const float length = before / curvature;
+    add(work->d + i * width, length, work->p + i * width, width);
+    add(work->r + i * width, -length, work->q + i * width, width);
+    lane->d += length * lane->p;
+    lane->r -= length * lane->q;
+    lane->square = --lane->steps > 0 ? square_of(rows, work, i) : 0;
+    turn(rows, work, i, lane->square / before);
+}
+
+static bool is_under_way(const struct work *work, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (work->lane[i].square > 0) return true;
+    return false;
+}
+
+static bool put_rows(const struct continue_rows *rows, const struct work *work, size_t n) {
+    const struct continue_side *side = rows->side;
+    const size_t width = rows->width;
+    bool finite = true;
+    for (size_t i = 0; i < n; i++) {
+        const struct lane *lane = &work->lane[i];
+        const float *a = side->before->rows + lane->row * side->before->stride;
+        float *x = side->own->rows + lane->row * side->own->stride;
+        for (size_t c = 0; c < width; c++) x[c] = a[c] + work->d[i * width + c];
+        side->own->biases[lane->row] = side->before->biases[lane->row] + lane->d;
+        finite = finite && isfinite(dot(rows, x, x)) && isfinite(side->own->biases[lane->row]);
+    }
+    return finite;
+}
+
+static bool solve_team(const struct continue_rows *rows, struct work *work, uint64_t first,
+                       size_t n) {
+    for (size_t i = 0; i < n; i++) begin_lane(rows, work, i, first + i);
+    begin_where_it_is(rows, work, n);
+    for (size_t i = 0; i < n; i++) {
+        work->lane[i].square = square_of(rows, work, i);
+        work->lane[i].p = 0;
+        memset(work->p + i * rows->width, 0, rows->width * sizeof(float));
+        turn(rows, work, i, 0);
+    }
+    while (is_under_way(work, n)) {
+        apply(rows, work, n, work->p, work->q);
+        for (size_t i = 0; i < n; i++) step(rows, work, i);
+    }
+    return put_rows(rows, work, n);
+}
+
+static void solve_teams(void *self, int worker) {
+    struct continue_rows *rows = self;
+    struct work *work = &rows->work[worker];
+    const unsigned denormals = rows->kernels->flush_denormals();
+    uint64_t team;
+    while ((team = atomic_fetch_add(&rows->next, 1)) * TEAM < rows->side->n) {
+        const uint64_t left = rows->side->n - team * TEAM;
+        if (atomic_load(&rows->stopped)) break;
+        if (!solve_team(rows, work, team * TEAM, left < TEAM ? (size_t)left : TEAM))
+            atomic_store(&rows->diverged, true);
+        if (team % 64 == 0 && rows->stop && rows->stop(rows->self))
+            atomic_store(&rows->stopped, true);
+    }
+    rows->kernels->restore_denormals(denormals);
+}
+
+/* Room for the longest row, in every thread. */
+static bool reserve_left(struct continue_rows *rows, const struct continue_side *side) {
+    size_t longest = 1;
+    for (uint64_t i = 0; i < side->n; i++)
+        if (side->start[i + 1] - side->start[i] > longest)
+            longest = (size_t)(side->start[i + 1] - side->start[i]);
+    for (int i = 0; i < rows->n_work; i++)
+        if (!memory_reserve(&rows->work[i].left, &rows->work[i].left_capacity, longest,
+                            sizeof(float)))
+            return false;
+    return true;
+}
+
+int continue_rows_sweep(struct continue_rows *rows, const struct continue_side *side,
+                        const struct factor_matrix *other, const float *other_counts,
+                        bool (*stop)(void *self), void *self, struct dpmf_error *error) {
+    int code = reserve_left(rows, side) ? 0 : error_no_memory(error);
+    if (code == 0) code = find_moments(rows, other, other_counts, error);
+    if (code < 0) return code;
+    rows->side = side;
+    rows->other = other;
+    rows->stop = stop;
+    rows->self = self;
+    atomic_store(&rows->next, 0);
+    atomic_store(&rows->stopped, false);
+    atomic_store(&rows->diverged, false);
+    thread_pool_run(rows->pool, solve_teams, rows);
+    if (atomic_load(&rows->stopped))
+        return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+    if (!atomic_load(&rows->diverged)) return 0;
+    return error_set(error, DPMF_ERR_TRAIN_DIVERGED, "a vector is not finite");
+}
+
+double continue_rows_squares(const struct continue_rows *rows, const struct continue_side *side,
+                             const struct factor_matrix *other) {
+    double sum = 0;
+    for (uint64_t i = 0; i < side->n; i++) {
+        const float *x = side->own->rows + side->row[i] * side->own->stride;
+        const float bias = side->own->biases[side->row[i]];
+        for (uint64_t j = side->start[i]; j < side->start[i + 1]; j++) {
+            const double e = (double)residual(rows, side, other, j, x, bias);
+            sum += e * e;
+        }
+    }
+    return sum;
+}

@@ -1,0 +1,67 @@
+/*
+ * A model that goes on learning from new ratings alone. The old ratings are not there; what they
+ * said is known from where they left each row, a, and from how many they were, n. Around a, which
+ * they made best, the old objective is about
+ *
+ *     n (x - a)^T (C + penalty) (x - a),      C = the mean of f f^T over all old ratings,
+ *
+ * with x the row and its bias and f the row of the other side and 1: C has each row of the other
+ * side as often as it was rated. To that the new ratings add their own squares and penalties, and x
+ * is where the sum is least:
+ *
+ *     (n C + penalties + sum f f^T) (x - a) = sum f (y - f.a) - (what the penalties grew by) a
+ *
+ * So a row is held by as many ratings as stand behind it, one without any is fitted to the new ones
+ * as a user is at home, and no constant is left to choose. Of a model that ranks (rank/ials.h) y is
+ * 1 for each event, there are no biases, and all pairs add alpha G. A few steps of conjugate
+ * gradients solve it: the penalties keep the system well conditioned. Rows of a side are solved at
+ * once, by all threads, and do not depend on each other.
+ */
+#ifndef DPMF_CONTINUE_CONTINUE_ROWS_H
+#define DPMF_CONTINUE_CONTINUE_ROWS_H
+
+#include "base/threads.h"
+#include "kernels/kernels.h"
+#include "model/factors.h"
+
+struct continue_rule {
+    bool ranks;
+    double penalty;      /* lambda: of a rating, on vectors; as struct ials_rule's when it ranks */
+    double bias_penalty; /* the same on biases, which `bias_hold` of a side replaces */
+    double unobserved, exponent; /* as struct ials_rule has them */
+};
+
+/* The rows of one side that have new ratings: number i's are start[i] .. start[i + 1] - 1. */
+struct continue_side {
+    uint64_t n;
+    const uint32_t *row; /* each one's row in the model */
+    const uint64_t *start;
+    const uint32_t *other; /* rows of the other side */
+    const float *value;    /* ratings less the offset; NULL: events */
+    const float *counts;   /* by row of the model, old ratings behind it; 0: a new row */
+    double bias_hold;      /* penalty that holds a bias at 0, in ratings; 0: bias_penalty of each */
+    const struct factor_matrix *before; /* a */
+    struct factor_matrix *own;          /* x */
+};
+
+struct continue_rows;
+
+int continue_rows_init(struct continue_rows **rows, const struct kernel_set *kernels, uint32_t k,
+                       const struct continue_rule *rule, struct thread_pool *pool,
+                       struct dpmf_error *error);
+void continue_rows_free(struct continue_rows *rows); /* NULL is fine */
+uint64_t continue_rows_bytes(const struct kernel_set *kernels, uint32_t k, uint64_t n_rows,
+                             int threads);
+
+/* Solves for the rows of a side, given the other's, which have `other_counts` old ratings each.
+ * `stop` (may be NULL) is asked now and then. @return 0, DPMF_ERR_BASE_CANCELLED, or
+ * DPMF_ERR_TRAIN_DIVERGED when a number is not finite */
+int continue_rows_sweep(struct continue_rows *rows, const struct continue_side *side,
+                        const struct factor_matrix *other, const float *other_counts,
+                        bool (*stop)(void *self), void *self, struct dpmf_error *error);
+
+/* The sum of (y - prediction)^2 over the new ratings of a side. */
+double continue_rows_squares(const struct continue_rows *rows, const struct continue_side *side,
+                             const struct factor_matrix *other);
+
+#endif

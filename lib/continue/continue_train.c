@@ -1,0 +1,604 @@
+/*
+ * dpmf_train_continue: a checkpoint and new ratings to another checkpoint. An epoch solves for the
+ * users who have new ratings, then for the items (continue_rows.h); a validation set is looked at
+ * after each, and the best one is kept. Fed by programs and bindings.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arguments.h"
+#include "base/checksum.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/host.h"
+#include "base/memory.h"
+#include "cluster/cluster.h"
+#include "continue/continue_model.h"
+#include "continue/continue_rows.h"
+#include "dpmf_text.h"
+#include "files/output_file.h"
+#include "rank/event_rows.h"
+#include "recommend/model.h"
+#include "sample/rating_rows.h"
+#include "store/store.h"
+#include "train/best_epoch.h"
+#include "train/rates.h"
+#include "train/resume.h"
+#include "train/rows_file.h"
+#include "train/valid_set.h"
+
+enum {
+    PROGRAM_BYTES = 6 << 20, /* the program itself, and what the allocator keeps for later */
+    VALID_TOP = 10,          /* the n of the validation's recall and NDCG */
+    SPARE_ROWS = 1,          /* kernels may read a row ahead */
+    EPOCHS = 2,              /* a third changes RMSE by less than 0.0001 */
+};
+
+/* Without a penalty a user with few ratings has many fits. As at home: recommend/ridge.c */
+static const double smallest_penalty = 1e-3;
+
+struct continuation {
+    const char *path; /* of the model */
+    struct dpmf_store *store, *valid;
+    const struct dpmf_continue_options *options;
+    const struct dpmf_run *run;
+    struct dpmf_train_report *report;
+    const struct kernel_set *kernels;
+    struct thread_pool *pool;
+    struct continue_model model;
+    struct rating_rows ratings; /* of a model that predicts ratings */
+    struct event_rows events;   /* of one that ranks */
+    uint64_t n_new;             /* ratings or events */
+    struct continue_side users, items;
+    struct continue_rows *rows;
+    struct row_store user_rows;
+    struct valid_set *valid_set;
+    struct dpmf_model ranker; /* the same model, as validation by ranking sees it */
+    struct best_epoch best;
+    struct checkpoint_state state;
+    char *provenance;
+    double started, snapshot_time;
+    uint32_t snapshot_epoch;
+
+    pthread_mutex_t progress_lock;
+    _Atomic bool stopped;
+};
+
+void dpmf_continue_options_init(struct dpmf_continue_options *options, size_t size) {
+    const struct dpmf_continue_options made = {
+        .size = sizeof made, .epochs = EPOCHS, .patience = 1};
+    options_give(options, size, &made, sizeof made);
+}
+
+/* ---- what can be continued with what --------------------------------------------------------- */
+
+static int check_options(struct continuation *self, struct dpmf_error *error) {
+    if (self->options->epochs < 1)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "there must be at least one epoch");
+    if (cluster_size(self->run->cluster) > 1) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "a model is continued by one process");
+        error_hint(error, "run it without a cluster: new ratings are few as a rule");
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
+    if (store_n_ratings(self->store) == 0)
+        return error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
+    self->kernels = kernel_set_choose(self->options->kernels);
+    if (self->kernels) return 0;
+    return error_set(error, DPMF_ERR_USAGE_VALUE, "this machine has no kernels called \"%s\"",
+                     self->options->kernels ? self->options->kernels : "$DPMF_KERNELS");
+}
+
+static int check_kind(const struct continuation *self, struct dpmf_error *error) {
+    const bool ranks = self->model.state.ranks;
+    if (!ranks && store_holds_events(self->store)) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                  "the model predicts ratings, and these are events: counts, without ratings");
+        error_hint(error, "continue a model that ranks, of {solver ials}");
+        error_place(error, store_path(self->store), 0, 0);
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
+    if (self->valid && store_holds_events(self->valid) != store_holds_events(self->store)) {
+        error_set(
+            error, DPMF_ERR_USAGE_CONFLICT,
+            "of the new ratings and those to validate on one holds events, the other ratings");
+        error_hint(error, "make events of the ratings first, with {:import} and {like any}");
+        error_place(error, store_path(self->valid), 0, 0);
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
+    return 0;
+}
+
+/* A step beyond the scale may be a rating that nobody gave before; more is another scale. */
+static int check_scale(struct continuation *self, struct dpmf_error *error) {
+    struct factors *factors = &self->model.now;
+    struct dpmf_store_info info;
+    char text[200];
+    dpmf_store_info(self->store, &info);
+    const double unit = factors_unit(factors->min, factors->max);
+    const bool inside = info.min >= factors->min && info.max <= factors->max;
+    if (self->model.state.ranks || inside) return 0;
+    if (info.min < factors->min - unit || info.max > factors->max + unit) {
+        error_set(error, DPMF_ERR_INPUT_OUT_OF_RANGE,
+                  "the ratings are from %g to %g, and the model's from %g to %g", info.min,
+                  info.max, factors->min, factors->max);
+        error_hint(error,
+                   "map them to the model's scale: {rescale A:B=%g:%g}, where A and B are its "
+                   "ends",
+                   factors->min, factors->max);
+        error_place(error, store_path(self->store), 0, 0);
+        return DPMF_ERR_INPUT_OUT_OF_RANGE;
+    }
+    snprintf(text, sizeof text,
+             "the ratings are from %g to %g, and the model's were from %g to %g: its scale is "
+             "widened",
+             info.min, info.max, factors->min, factors->max);
+    if (self->run->warn) self->run->warn(self->run->warn_self, text);
+    factors->min = fmin(factors->min, info.min);
+    factors->max = fmax(factors->max, info.max);
+    return 0;
+}
+
+/* At the most: the checkpoint while it is copied, rows from before, rows as they become, the best
+ * epoch's, and one side weighted. Ids are in the model and in the store. */
+static int check_memory(const struct continuation *self, uint64_t file_bytes, uint32_t k,
+                        uint64_t n_users, uint64_t n_items, struct dpmf_error *error) {
+    const uint64_t mebibyte = (uint64_t)1 << 20;
+    const uint64_t memory = self->run->memory ? self->run->memory : host_default_budget();
+    const uint64_t rows = n_users + n_items, larger = n_users > n_items ? n_users : n_items;
+    const uint64_t row = (self->kernels->stride(k) + 1) * sizeof(float);
+    const int threads = threads_wanted(self->run);
+    const uint64_t needed = PROGRAM_BYTES + 2 * file_bytes + (self->valid ? 2 : 1) * rows * row +
+                            rating_rows_bytes(self->store, true) +
+                            continue_rows_bytes(self->kernels, k, larger, threads);
+    if (needed <= memory) return 0;
+    error_set(error, DPMF_ERR_USAGE_MEMORY,
+              "%llu MiB of memory are too little to continue this model, which is there whole",
+              (unsigned long long)(memory / mebibyte));
+    error_hint(error, "allow {memory %lluMiB} or more",
+               (unsigned long long)((needed + mebibyte - 1) / mebibyte));
+    return DPMF_ERR_USAGE_MEMORY;
+}
+
+/* ---- before the epochs ----------------------------------------------------------------------- */
+
+/* Before the model is read. What is neither a checkpoint nor a release is refused with it. */
+static int plan_memory(const struct continuation *self, struct dpmf_error *error) {
+    struct checkpoint_file file;
+    struct safetensors *opened = NULL;
+    int code = safetensors_open(self->path, &opened, error);
+    if (code < 0) return code;
+    const char *kind = safetensors_metadata(opened, "dpmf.kind");
+    const bool is_checkpoint = kind && strcmp(kind, "checkpoint") == 0;
+    const uint64_t bytes = safetensors_file_bytes(opened);
+    safetensors_close(opened);
+    if (!is_checkpoint) return 0;
+    code = checkpoint_file_open(&file, self->path, error);
+    if (code < 0) return code;
+    code = check_memory(self, bytes, file.k, file.n_users + store_n_users(self->store),
+                        file.n_items + store_n_items(self->store), error);
+    checkpoint_file_close(&file);
+    return code;
+}
+
+static void warn_about_file(const struct continuation *self) {
+    const struct continue_model *model = &self->model;
+    if (!self->run->warn) return;
+    if (model->state.is_unchecked)
+        self->run->warn(self->run->warn_self, "the model was written by an older version, without "
+                                              "a checksum: damage to it cannot be noticed");
+    if (!model->has_user_counts)
+        self->run->warn(self->run->warn_self,
+                        "the model does not say how many ratings each user has: all are held as if "
+                        "they had as many as the average");
+}
+
+/* Numbers of the store become rows of the model. */
+static void renumber(uint32_t *other, uint64_t n, const uint32_t *rows) {
+    for (uint64_t i = 0; i < n; i++) other[i] = rows[other[i]];
+}
+
+static int read_ratings(struct continuation *self, struct dpmf_error *error) {
+    struct rating_rows *ratings = &self->ratings;
+    const struct continue_model *model = &self->model;
+    int code = rating_rows_read(ratings, self->store, NULL, store_n_ratings(self->store), self->run,
+                                error);
+    if (code < 0) return code;
+    const float shift = (float)(ratings->mean + store_base(self->store) - model->now.offset);
+    for (uint64_t i = 0; i < ratings->n_ratings; i++) {
+        ratings->users.value[i] += shift;
+        ratings->items.value[i] += shift;
+    }
+    self->n_new = ratings->n_ratings;
+    renumber(ratings->users.other, ratings->n_ratings, model->item_rows);
+    renumber(ratings->items.other, ratings->n_ratings, model->user_rows);
+    self->users = (struct continue_side){.start = ratings->users.start,
+                                         .other = ratings->users.other,
+                                         .value = ratings->users.value};
+    self->items = (struct continue_side){.start = ratings->items.start,
+                                         .other = ratings->items.other,
+                                         .value = ratings->items.value};
+    return 0;
+}
+
+/* Counts are of ratings. Where only likes count, they are taken to be as large a share of the old
+ * ratings as of the new ones. */
+static void count_likes(struct continuation *self) {
+    struct continue_model *model = &self->model;
+    const float share = (float)((double)self->n_new / (double)store_n_ratings(self->store));
+    for (uint64_t i = 0; i < model->now.user_ids.n; i++) model->user_counts[i] *= share;
+    for (uint64_t i = 0; i < model->now.item_ids.n; i++) model->item_counts[i] *= share;
+}
+
+static int read_events(struct continuation *self, struct dpmf_error *error) {
+    const struct continue_model *model = &self->model;
+    struct event_rows *events = &self->events;
+    const double like = model->state.has_like ? model->state.like : -INFINITY;
+    int code = event_rows_read(events, self->store, like, self->run, error);
+    if (code < 0) return code;
+    self->n_new = events->n_events;
+    if (self->n_new == 0) {
+        error_set(error, DPMF_ERR_INPUT_EMPTY, "none of the ratings is a like, of at least %g",
+                  like);
+        error_hint(error, "there is nothing to learn for a model that ranks by likes");
+        return DPMF_ERR_INPUT_EMPTY;
+    }
+    count_likes(self);
+    renumber(events->users.other, events->n_events, model->item_rows);
+    renumber(events->items.other, events->n_events, model->user_rows);
+    self->users =
+        (struct continue_side){.start = events->users.start, .other = events->users.other};
+    self->items =
+        (struct continue_side){.start = events->items.start, .other = events->items.other};
+    return 0;
+}
+
+static int read_new(struct continuation *self, struct dpmf_error *error) {
+    struct continue_model *model = &self->model;
+    int code = model->state.ranks ? read_events(self, error) : read_ratings(self, error);
+    if (code < 0) return code;
+    self->users.n = store_n_users(self->store);
+    self->users.row = model->user_rows;
+    self->users.counts = model->user_counts;
+    self->users.bias_hold = model->state.user_bias_hold;
+    self->users.before = &model->before.users;
+    self->users.own = &model->now.users;
+    self->items.n = store_n_items(self->store);
+    self->items.row = model->item_rows;
+    self->items.counts = model->item_counts;
+    self->items.bias_hold = model->state.item_bias_hold;
+    self->items.before = &model->before.items;
+    self->items.own = &model->now.items;
+    return 0;
+}
+
+static int make_rows(struct continuation *self, struct dpmf_error *error) {
+    const struct continue_model *model = &self->model;
+    const double unit = factors_unit(model->before.min, model->before.max);
+    const double least = model->state.ranks ? 0 : smallest_penalty;
+    const double reg = fmax(model->state.regularization, least);
+    const struct continue_rule rule = {
+        .ranks = model->state.ranks,
+        .penalty = model->state.ranks ? reg : reg * unit,
+        .bias_penalty = RATES_BIAS_REG * reg,
+        .unobserved = model->state.unobserved,
+        .exponent = model->state.exponent,
+    };
+    int code = thread_pool_init(&self->pool, threads_wanted(self->run), error);
+    if (code == 0)
+        code =
+            continue_rows_init(&self->rows, self->kernels, model->now.k, &rule, self->pool, error);
+    return code;
+}
+
+/* What the model becomes is a function of both: a snapshot is of this very run only if they are
+ * the same. */
+static int begin_state(struct continuation *self, struct dpmf_error *error) {
+    const struct continue_model *model = &self->model;
+    uint64_t digest = 0;
+    int code = store_digest(self->store, &digest, error);
+    self->state = model->state;
+    self->state.epoch = 0;
+    self->state.seed = self->options->seed;
+    self->state.n_ratings += store_n_ratings(self->store);
+    self->state.fingerprint = checksum64_seeded(model->checksum, strlen(model->checksum),
+                                                digest ^ model->state.fingerprint);
+    self->state.best_valid = NAN;
+    self->state.best_epoch = 0;
+    self->state.is_unchecked = false;
+    self->state.superblock_users = self->state.superblocks_done = self->state.ratings_done = 0;
+    self->state.squared_error = 0;
+    self->state.tiles = 0;
+    self->state.order[0] = '\0';
+    return code;
+}
+
+static int write_provenance(struct continuation *self, struct dpmf_error *error) {
+    const struct continue_model *model = &self->model;
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "version", dpmf_version());
+    dpmf_json_string(json, "solver", model->solver);
+    if (model->state.ranks) dpmf_json_string(json, "goal", "ranking");
+    dpmf_json_uint(json, "continued", model->continued + 1);
+    if (model->checksum[0]) dpmf_json_string(json, "continued_from", model->checksum);
+    dpmf_json_uint(json, "factors", model->now.k);
+    dpmf_json_uint(json, "epochs", self->options->epochs);
+    dpmf_json_double(json, "regularization", model->state.regularization);
+    if (model->state.ranks) {
+        dpmf_json_double(json, "unobserved", model->state.unobserved);
+        dpmf_json_double(json, "exponent", model->state.exponent);
+        if (model->state.has_like) dpmf_json_double(json, "like", model->state.like);
+    }
+    dpmf_json_uint(json, "seed", self->options->seed);
+    dpmf_json_string(json, "kernels", self->kernels->name);
+    dpmf_json_uint(json, "ratings", self->state.n_ratings);
+    dpmf_json_uint(json, "new_ratings", store_n_ratings(self->store));
+    dpmf_json_uint(json, "new_users", model->new_users);
+    dpmf_json_uint(json, "new_items", model->new_items);
+    dpmf_json_end_object(json);
+    const char *text = dpmf_json_text(json, NULL);
+    self->provenance = text ? strdup(text) : NULL;
+    dpmf_json_free(json);
+    return self->provenance ? 0 : error_no_memory(error);
+}
+
+static int make_valid(struct continuation *self, struct dpmf_error *error) {
+    struct factors *factors = &self->model.now;
+    if (!self->valid) return 0;
+    int code = best_epoch_init(&self->best, factors, NULL, error);
+    if (code == 0 && !self->model.state.ranks)
+        return valid_set_init(&self->valid_set, self->valid, factors, NULL, error);
+    self->ranker = (struct dpmf_model){.kind = MODEL_CHECKPOINT,
+                                       .factors = *factors,
+                                       .state = self->model.state,
+                                       .taste_weight = 1,
+                                       .padded_k = self->kernels->padded_k(factors->k),
+                                       .kernels = score_kernels_choose(self->kernels->name)};
+    if (code == 0 && !self->ranker.kernels)
+        code = error_set(error, DPMF_ERR_BASE_BUG, "no kernels to rank with");
+    return code;
+}
+
+static int resume(struct continuation *self, struct dpmf_error *error) {
+    struct checkpoint_file file = {0};
+    struct dpmf_train_options options = dpmf_train_options_default();
+    if (!self->options->resume) return 0;
+    options.epochs = self->options->epochs;
+    options.deterministic = self->options->deterministic;
+    options.decay = 0; /* there is no schedule that would depend on the number of epochs */
+    int code = resume_open(&file, self->options->resume, self->model.now.k, &self->state, error);
+    if (code < 0) return code;
+    code =
+        resume_compare(&file, &options, self->kernels->name, self->valid != NULL, self->run, error);
+    if (code == 0)
+        code = resume_read(&file, &self->model.now, &self->user_rows,
+                           self->valid ? &self->best : NULL, error);
+    self->state = file.state;
+    checkpoint_file_close(&file);
+    return code;
+}
+
+static int prepare(struct continuation *self, struct dpmf_error *error) {
+    const double begun = clock_now();
+    struct continue_model *model = &self->model;
+    int code = check_options(self, error);
+    if (code == 0) code = plan_memory(self, error);
+    if (code == 0)
+        code = continue_model_open(model, self->path, self->kernels, self->store, SPARE_ROWS,
+                                   self->options->seed, error);
+    if (code == 0) code = check_kind(self, error);
+    if (code == 0) code = check_scale(self, error);
+    if (code < 0) return code;
+    warn_about_file(self);
+    self->user_rows =
+        row_store_of(model->now.users.rows, model->now.users.n, model->now.users.stride);
+    code = begin_state(self, error);
+    if (code == 0) code = write_provenance(self, error);
+    if (code == 0) code = make_valid(self, error);
+    if (code == 0) code = resume(self, error);
+    if (code == 0) code = read_new(self, error);
+    if (code == 0) code = make_rows(self, error);
+    self->report->tiling_seconds = clock_now() - begun;
+    return code;
+}
+
+static void free_all(struct continuation *self) {
+    continue_rows_free(self->rows);
+    thread_pool_free(self->pool);
+    valid_set_free(self->valid_set);
+    best_epoch_free(&self->best);
+    rating_rows_free(&self->ratings);
+    event_rows_free(&self->events);
+    continue_model_free(&self->model);
+    free(self->ranker.item_norms);
+    free(self->provenance);
+    pthread_mutex_destroy(&self->progress_lock);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int write_model(const struct continuation *self, const char *path, bool with_best,
+                       struct dpmf_error *error) {
+    const struct factors *factors = &self->model.now;
+    const struct factor_matrix *items = &factors->items;
+    const struct row_store item_rows = row_store_of(items->rows, items->n, items->stride);
+    struct checkpoint_draft *draft = NULL;
+    int code = checkpoint_draft_open(&draft, path, factors, with_best, self->provenance, error);
+    if (code == 0) code = checkpoint_draft_put_ids(draft, error);
+    if (code == 0)
+        code =
+            rows_file_save(&self->user_rows, factors->users.biases, CHECKPOINT_USERS, draft, error);
+    if (code == 0) code = rows_file_save(&item_rows, items->biases, CHECKPOINT_ITEMS, draft, error);
+    if (code == 0 && with_best) code = best_epoch_save(&self->best, draft, error);
+    if (code == 0) return checkpoint_draft_commit(draft, &self->state, error);
+    checkpoint_draft_abandon(draft);
+    return code;
+}
+
+static int snapshot_if_due(struct continuation *self, struct dpmf_error *error) {
+    const struct dpmf_continue_options *options = self->options;
+    const uint32_t every = options->snapshot_every > 0 ? options->snapshot_every : 1;
+    const bool due = options->snapshot_seconds > 0
+                         ? clock_now() - self->snapshot_time >= options->snapshot_seconds
+                         : self->state.epoch - self->snapshot_epoch >= every;
+    if (!options->snapshot || !due) return 0;
+    self->snapshot_epoch = self->state.epoch;
+    self->snapshot_time = clock_now();
+    return write_model(self, options->snapshot,
+                       self->best.kept && self->state.best_epoch != self->state.epoch, error);
+}
+
+/* ---- epochs ---------------------------------------------------------------------------------- */
+
+static bool should_stop(void *data) {
+    struct continuation *self = data;
+    if (!self->run->progress) return false;
+    if (atomic_load_explicit(&self->stopped, memory_order_relaxed)) return true;
+    if (pthread_mutex_trylock(&self->progress_lock) != 0) return false;
+    const struct dpmf_progress progress = {.phase = "training",
+                                           .unit = "epochs",
+                                           .done = self->state.epoch,
+                                           .total = self->options->epochs};
+    if (self->run->progress(self->run->progress_self, &progress))
+        atomic_store(&self->stopped, true);
+    pthread_mutex_unlock(&self->progress_lock);
+    return atomic_load(&self->stopped);
+}
+
+static int rank_valid(struct continuation *self, struct dpmf_epoch *epoch,
+                      struct dpmf_error *error) {
+    const struct dpmf_evaluate_options options = {.size = sizeof options,
+                                                  .ranking = VALID_TOP,
+                                                  .has_like = self->state.has_like,
+                                                  .like = self->state.like};
+    struct dpmf_evaluation found;
+    struct dpmf_run quiet = *self->run;
+    quiet.progress = NULL;
+    int code = model_items_measure(&self->ranker, error);
+    if (code == 0)
+        code = dpmf_model_evaluate(&self->ranker, self->valid, self->store, &options, &quiet,
+                                   &found, error);
+    epoch->valid_recall = code == 0 ? found.recall : NAN;
+    epoch->valid_ndcg = code == 0 ? found.ndcg : NAN;
+    return code;
+}
+
+/* The best epoch so far is kept: that of the least error or, of rankings, of the most NDCG. */
+static int validate(struct continuation *self, struct dpmf_epoch *epoch, struct dpmf_error *error) {
+    const bool ranks = self->state.ranks;
+    struct checkpoint_state *state = &self->state;
+    if (!self->valid) return 0;
+    int code = ranks ? rank_valid(self, epoch, error)
+                     : valid_set_rmse(self->valid_set, &self->model.now, &self->user_rows,
+                                      self->kernels, self->pool, &epoch->valid_rmse, error);
+    if (code < 0) return code;
+    const double found = ranks ? epoch->valid_ndcg : epoch->valid_rmse;
+    const bool better = ranks ? found > state->best_valid : found < state->best_valid;
+    if (!isnan(state->best_valid) && !better) return 0;
+    state->best_valid = found;
+    state->best_epoch = state->epoch;
+    return best_epoch_keep(&self->best, &self->model.now, &self->user_rows, error);
+}
+
+static int run_epoch(struct continuation *self, struct dpmf_epoch *epoch,
+                     struct dpmf_error *error) {
+    struct continue_model *model = &self->model;
+    const double begun = clock_now();
+    int code = continue_rows_sweep(self->rows, &self->users, &model->now.items, model->item_counts,
+                                   should_stop, self, error);
+    if (code == 0)
+        code = continue_rows_sweep(self->rows, &self->items, &model->now.users, model->user_counts,
+                                   should_stop, self, error);
+    if (code < 0) return code;
+    const double squares = continue_rows_squares(self->rows, &self->users, &model->now.items);
+    const double seconds = clock_now() - begun;
+    self->state.epoch++;
+    self->report->seconds += seconds;
+    *epoch = (struct dpmf_epoch){
+        .epoch = self->state.epoch,
+        .updates_per_second = (double)self->n_new / fmax(seconds, 1e-9),
+        .train_rmse = sqrt(squares / (double)self->n_new),
+        .valid_rmse = NAN,
+        .valid_recall = NAN,
+        .valid_ndcg = NAN,
+    };
+    code = validate(self, epoch, error);
+    epoch->seconds = clock_now() - self->started;
+    return code;
+}
+
+static bool is_finished(struct continuation *self) {
+    const struct checkpoint_state *state = &self->state;
+    const uint32_t patience = self->options->patience;
+    if (state->epoch >= self->options->epochs) return true;
+    self->report->stopped_early = self->valid && patience > 0 && !isnan(state->best_valid) &&
+                                  state->epoch - state->best_epoch >= patience;
+    return self->report->stopped_early;
+}
+
+static int run_epochs(struct continuation *self,
+                      int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+                      void *on_epoch_self, struct dpmf_error *error) {
+    struct dpmf_train_report *report = self->report;
+    const uint32_t first = self->state.epoch;
+    bool wanted = true;
+    self->started = self->snapshot_time = clock_now();
+    self->snapshot_epoch = first;
+    report->train_rmse = report->valid_rmse = report->valid_ndcg = NAN;
+    while (wanted && !is_finished(self)) {
+        struct dpmf_epoch epoch;
+        int code = run_epoch(self, &epoch, error);
+        if (code == 0) code = snapshot_if_due(self, error);
+        if (code < 0) return code;
+        report->train_rmse = epoch.train_rmse;
+        wanted = !on_epoch || on_epoch(on_epoch_self, &epoch) == 0;
+    }
+    report->epochs = self->state.epoch;
+    if (self->state.ranks)
+        report->valid_ndcg = self->state.best_valid;
+    else
+        report->valid_rmse = self->state.best_valid;
+    report->updates_per_second =
+        (double)(self->state.epoch - first) * (double)self->n_new / fmax(report->seconds, 1e-9);
+    return 0;
+}
+
+int dpmf_train_continue(const char *model, struct dpmf_store *store, struct dpmf_store *valid,
+                        const char *output, const struct dpmf_continue_options *options,
+                        const struct dpmf_run *run,
+                        int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
+                        struct dpmf_train_report *report, struct dpmf_error *error) {
+    struct dpmf_continue_options own = dpmf_continue_options_default();
+    struct dpmf_train_report unwanted;
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "model store output", model, store, output);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code == 0) code = options_take(&own, sizeof own, options, "continue_options", error);
+    if (code == 0) code = output_file_check(output, error);
+    if (code < 0) return code;
+    if (!report) report = &unwanted;
+    memset(report, 0, sizeof *report);
+    struct continuation all = {.path = model,
+                               .store = store,
+                               .valid = valid,
+                               .options = &own,
+                               .run = &own_run,
+                               .report = report,
+                               .user_rows = {.file = -1}};
+    if (pthread_mutex_init(&all.progress_lock, NULL) != 0) return error_no_memory(error);
+    code = prepare(&all, error);
+    if (code == 0) {
+        snprintf(report->kernels, sizeof report->kernels, "%s", all.kernels->name);
+        code = run_epochs(&all, on_epoch, self, error);
+    }
+    if (code == 0 && all.best.kept)
+        code = best_epoch_restore(&all.best, &all.model.now, &all.user_rows, error);
+    if (code == 0) code = write_model(&all, output, false, error);
+    free_all(&all);
+    return code;
+}
