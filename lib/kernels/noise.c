@@ -16,9 +16,12 @@
 const struct noise_constants noise_constants = {
     .one = ALL(1),
     .root_half = ALL(0x3f3504f3), /* as a float */
-    .most = ALL(31),
+    .most = ALL(31 << 23),        /* exponents stay where a float has them */
+    .exponent = ALL(0xff800000),
+    .sign = ALL(0x80000000),
     .unit = ALL(1),
-    .two_ln_2 = ALL(1.38629436f),
+    .half = ALL(0.5f),
+    .two_ln_2 = ALL(0x1p-23f * 1.38629436f),
     .turn = ALL(0x1p-31f),
     .logarithm = {ALL(-2.00002556f), ALL(0.99970103f), ALL(-0.664517454f), ALL(0.509449266f),
                   ALL(-0.446601406f), ALL(0.28639708f)},

@@ -1,11 +1,12 @@
 /*
  * Gaussian noise for rows of factors, and the two motions that samplers give them. All instruction
  * sets make the same numbers, bit for bit: the generator is integer arithmetic, and what follows is
- * a fixed sequence of operations that are rounded the same everywhere (fused multiplications
- * included).
+ * a fixed sequence of operations that are rounded the same everywhere. None of them is a fused
+ * multiplication, which a processor without it would have to imitate at many times the price.
  *
- * The generator: eight of Blackman and Vigna's xoshiro128++ side by side, whose states follow from
- * a key. A stream is named by its key and read from its beginning; two keys have nothing in common.
+ * The generator: eight of Blackman and Vigna's xoshiro128+ side by side, whose states follow from a
+ * key. Its lowest bits are weak, and nothing depends on them but the last digits of numbers. A
+ * stream is named by its key and read from its beginning; two keys have nothing in common.
  */
 #ifndef DPMF_KERNELS_NOISE_H
 #define DPMF_KERNELS_NOISE_H
@@ -36,8 +37,8 @@ typedef float noise_constant[NOISE_LANES];
 
 struct noise_constants {
     _Alignas(64) uint32_t one[NOISE_LANES];
-    uint32_t root_half[NOISE_LANES], most[NOISE_LANES];
-    noise_constant unit, two_ln_2, turn;
+    uint32_t root_half[NOISE_LANES], most[NOISE_LANES], exponent[NOISE_LANES], sign[NOISE_LANES];
+    noise_constant unit, half, two_ln_2, turn;
     noise_constant logarithm[6], sine[4], cosine[4]; /* polynomials, from the constant term on */
     noise_constant decay[3], spread[3];
 };

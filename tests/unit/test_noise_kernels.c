@@ -85,9 +85,9 @@ static float max_precision(const struct rows *r) {
     return most;
 }
 
-enum { SOME = 5 };
-static const uint32_t some_rows[SOME] = {3, 0, 4, 1, 3};
-static const float some_times[SOME] = {1e-3f, 0.02f, 0.5f, 7, 1000};
+enum { SOME = 7 };
+static const uint32_t some_rows[SOME] = {3, 0, 4, 1, 3, 6, 5};
+static const float some_times[SOME] = {1e-3f, 0.02f, 0.5f, 7, 1000, 1e-5f, 1e-4f};
 
 static struct noise_rows some_of(const struct rows *r) {
     return (struct noise_rows){.rows = r->rows,
@@ -109,9 +109,10 @@ static void diffuse_some(const struct kernel_set *set, struct rows *r) {
 }
 
 static void push_some(const struct kernel_set *set, struct rows *r, float energy[SOME]) {
-    static const float keep[SOME] = {0.9f, 0.5f, 0.99f, 0.1f, 0.7f};
-    static const float spread[SOME] = {0.436f, 0.866f, 0.141f, 0.995f, 0.714f};
-    static const float damp[SOME] = {1, 0.9f, 1.1f, 1, 0.5f};
+    static const float keep[SOME] = {0.9f, 0.5f, 0.99f, 0.1f, 0.7f, 0.3f, 0.8f};
+    static const float spread[SOME] = {0.436f, 0.866f, 0.141f, 0.995f,
+                                       0.714f, 0.954f, 0.6f};
+    static const float damp[SOME] = {1, 0.9f, 1.1f, 1, 0.5f, 1, 1};
     const struct noise_push push = {0.01f, 130, 0.05f, keep, spread, damp, energy};
     struct noise_stream stream = stream_of(5, 6, 7, 8, r->k);
     const struct noise_rows rows = some_of(r);
@@ -333,6 +334,42 @@ static void test_diffusion(void **state) {
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) check_diffusion(times[i]);
 }
 
+/* What a step keeps of a place, and how far it spreads, without the noise: two places that get the
+ * same numbers, and columns with a precision beside those without. */
+static void check_step(float time) {
+    enum { K = 32 };
+    struct rows r = make_rows(K, 3);
+    const uint32_t which = 0;
+    struct noise_rows rows = some_of(&r);
+    rows.which = &which;
+    rows.time = &time;
+    rows.n = 1;
+    for (size_t row = 0; row < 3; row++) {
+        struct noise_stream stream = stream_of(13, 0, 0, 0, 0);
+        rows.rows = r.rows + row * r.stride;
+        for (size_t x = 0; x < K; x++) {
+            rows.rows[x] = row == 1 ? 8 : 0;
+            r.precision[x] = row == 2 ? 0 : 1 + (float)(x % 7);
+        }
+        rows.precision_max = max_precision(&r);
+        best()->diffuse(&rows, &stream);
+    }
+    for (size_t x = 0; x < K; x++) {
+        const float *at = r.rows + x;
+        const double z = (1 + (double)(x % 7)) * (double)time, noise = (double)at[2 * r.stride];
+        const double kept = ((double)at[r.stride] - (double)at[0]) / 8;
+        const double spread = (double)at[0] / noise, whole = sqrt(-expm1(-z) / z);
+        if (!(fabs(kept / exp(-z / 2) - 1) < 5e-5)) fail_msg("z = %g: %.9g is kept", z, kept);
+        if (!(fabs(spread / whole - 1) < 5e-5)) fail_msg("z = %g: spread %.9g", z, spread);
+    }
+    free_rows(&r);
+}
+
+static void test_step(void **state) {
+    (void)state;
+    for (float time = 1e-6f; time < 0.5f; time *= 1.25f) check_step(time);
+}
+
 /* Without ratings the pushes must leave the prior and the momenta as they are: from a draw of both,
  * after many pushes, places have variance 1/precision and momenta 1, and they are independent. */
 static void check_push(float time, float friction, float drift) {
@@ -404,7 +441,7 @@ int main(void) {
         cmocka_unit_test(test_chi_square),    cmocka_unit_test(test_tails),
         cmocka_unit_test(test_lags),          cmocka_unit_test(test_keys),
         cmocka_unit_test(test_first_of_many), cmocka_unit_test(test_diffusion),
-        cmocka_unit_test(test_push),
+        cmocka_unit_test(test_step),          cmocka_unit_test(test_push),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

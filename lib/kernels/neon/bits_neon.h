@@ -35,12 +35,8 @@ INLINE bits bits_left(bits x, const int n) {
     return bits_of(vshlq_u32(x.val[0], by), vshlq_u32(x.val[1], by));
 }
 INLINE bits bits_right(bits x, const int n) { return bits_left(x, -n); }
-INLINE uint32x4_t half_right_signed(uint32x4_t x, int32x4_t by) {
-    return vreinterpretq_u32_s32(vshlq_s32(vreinterpretq_s32_u32(x), by));
-}
-INLINE bits bits_right_signed(bits x, const int n) {
-    const int32x4_t by = vdupq_n_s32(-n);
-    return bits_of(half_right_signed(x.val[0], by), half_right_signed(x.val[1], by));
+INLINE bits bits_rotate(bits x, const int n) {
+    return bits_or(bits_left(x, n), bits_right(x, 32 - n));
 }
 
 INLINE vec half_to_float(uint32x4_t x) { return vcvtq_f32_s32(vreinterpretq_s32_u32(x)); }
