@@ -270,11 +270,32 @@ static int check_name(const char *population, struct dpmf_error *error) {
     return refuse_name(ledger_name_fault(population), error);
 }
 
+/* Two budgets for one population, by a slip of the hand or by someone's wish. */
+static int refuse_alike(const char *population, const char *other, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+              "population \"%.130s\" looks like \"%.130s\", which the ledger knows, and would have "
+              "a budget of its own",
+              population, other);
+    error_hint(error,
+               "give {population %.130s} if it is that one, or a name that nobody takes for "
+               "it",
+               other);
+    return DPMF_ERR_PRIVACY_REFUSED;
+}
+
 /* A name that the ledger knows is known for good, however it looks. */
 static int check_new_name(const struct ledger_book *book, const char *population,
                           struct dpmf_error *error) {
     if (ledger_book_knows(book, population)) return 0;
-    return refuse_name(ledger_new_name_fault(population), error);
+    int code = refuse_name(ledger_new_name_fault(population), error);
+    if (code < 0) return code;
+    for (size_t i = 0; i < book->n_entries; i++)
+        if (ledger_names_are_alike(population, book->entries[i].population))
+            return refuse_alike(population, book->entries[i].population, error);
+    for (size_t i = 0; i < book->n_budgets; i++)
+        if (ledger_names_are_alike(population, book->budgets[i].population))
+            return refuse_alike(population, book->budgets[i].population, error);
+    return 0;
 }
 
 static int check_budget(const struct dpmf_budget *budget, struct dpmf_error *error) {

@@ -309,6 +309,41 @@ static void test_budget_words(void **state) {
     assert_int_equal(dpmf_budget_parse("5@0.5", true, &budget, NULL), DPMF_ERR_USAGE_VALUE);
 }
 
+/* Names that can be taken for one that the ledger knows: a second budget for the same people. */
+static void test_names_alike(void **state) {
+    (void)state;
+    static const struct {
+        const char *known, *alike;
+    } pairs[] = {
+        {"customers", "Customers"},
+        {"customers-2024", "customers_2024"},
+        {"level 1", "LeveI l"},
+        {"modern", "modem"},
+        {"coop", "c00p"},
+        {"copy", "\xd1\x81\xd0\xbe\xd1\x80\xd1\x83" /* Cyrillic */},
+        {"ABE", "\xce\x91\xce\x92\xce\x95" /* Greek */},
+        {"caf\xc3\xa9", "CAF\xc3\x89"},
+        {"\xd0\xba\xd0\xb8\xd0\xbd\xd0\xbe", "\xd0\x9a\xd0\x98\xd0\x9d\xd0\x9e"},
+    };
+    static const char *const others[] = {
+        "customer", "customers-2025", "customers 2024 b", "level 2", "cafe", "modes", "coup"};
+    for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        struct ledger_entry entry = entry_of(pairs[i].known, i + 1, 0.1);
+        assert_int_equal(reserve_entry(path, &entry, 0), 0);
+    }
+    for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        struct ledger_entry entry = entry_of(pairs[i].alike, 90, 0.1);
+        if (reserve_entry(path, &entry, 0) != DPMF_ERR_PRIVACY_REFUSED)
+            fail_msg("%s is taken beside %s", pairs[i].alike, pairs[i].known);
+        entry = entry_of(pairs[i].known, 100 + i, 0.1); /* which is known for good */
+        assert_int_equal(reserve_entry(path, &entry, 0), 0);
+    }
+    for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++) {
+        struct ledger_entry entry = entry_of(others[i], 200 + i, 0.1);
+        if (reserve_entry(path, &entry, 0) != 0) fail_msg("%s is refused", others[i]);
+    }
+}
+
 /* Names that look the same are one population to whoever reads them. */
 static void test_invisible_names(void **state) {
     (void)state;
@@ -1104,9 +1139,9 @@ static void test_what_is_new(void **state) {
     assert_int_equal(reserve("b", 2, 0.1, 0), 0);
     assert_int_equal(ledger_look(path, "a", &view, &error), 0);
     assert_true(view.is_there && view.is_known && view.others == 1 && view.population.mu == 0.2);
-    assert_int_equal(ledger_look(path, "A", &view, &error), 0);
+    assert_int_equal(ledger_look(path, "c", &view, &error), 0);
     assert_true(view.is_there && !view.is_known && view.others == 2 && view.population.mu == 0);
-    assert_string_equal(view.population.name, "A");
+    assert_string_equal(view.population.name, "c");
 }
 
 /* A ledger of 0.1.0 is read as it is, but for what it calls proven without knowing, and written in
@@ -1211,6 +1246,7 @@ int main(void) {
         TEST(test_budget_is_a_mu),
         TEST(test_budget_words),
         TEST(test_invisible_names),
+        TEST(test_names_alike),
         TEST(test_conditional),
         TEST(test_partial),
         TEST(test_pure),
