@@ -4,6 +4,7 @@
  */
 #include "dpmf_text.h"
 #include "options.h"
+#include "privacy_claim.h"
 #include "report.h"
 #include "shared_options.h"
 #include "text.h"
@@ -58,8 +59,8 @@ const struct verb verb_release_extend = {
 
 /* ---- what it does ---------------------------------------------------------------------------- */
 
-static int print_json(const struct invocation *invocation,
-                      const struct dpmf_extend_report *report) {
+static int print_json(const struct invocation *invocation, const struct dpmf_extend_report *report,
+                      const struct dpmf_statement *statement) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "event", "done");
@@ -69,6 +70,7 @@ static int print_json(const struct invocation *invocation,
     dpmf_json_uint(json, "undescribed", report->undescribed);
     dpmf_json_uint(json, "features", report->features);
     dpmf_json_double(json, "epsilon", 0);
+    privacy_claim_json(json, "kind", statement->claim, statement->assumptions);
     dpmf_json_string(json, "parent", report->parent);
     dpmf_json_string(json, "release_id", report->id);
     dpmf_json_string(json, "output", invocation->value[OPTION_OUTPUT]);
@@ -101,8 +103,17 @@ static int run(struct invocation *invocation) {
         rc = dpmf_release_extend(invocation->operands[0], invocation->value[OPTION_CATALOGUE],
                                  invocation->value[OPTION_ITEM_FEATURES], output, &invocation->run,
                                  &report, &error);
+    /* It promises what its parent does, and no more. */
+    struct dpmf_statement statement = {0};
+    if (rc == 0) rc = dpmf_release_statement(output, &statement, &error);
     terminal_progress_end(&invocation->terminal);
     if (rc != 0) return report_error_print(invocation, &error);
     print_notes(invocation, &report);
-    return command_has(invocation, OPTION_JSON) ? print_json(invocation, &report) : STATUS_DONE;
+    if (statement.claim == DPMF_CLAIM_NOT_PRIVATE)
+        terminal_alert_print(&invocation->terminal, "NOT PRIVATE, as the release that it extends");
+    privacy_claim_warn(&invocation->terminal, statement.claim, statement.assumptions);
+    int status = command_has(invocation, OPTION_JSON) ? print_json(invocation, &report, &statement)
+                                                      : STATUS_DONE;
+    dpmf_statement_free(&statement);
+    return status;
 }
