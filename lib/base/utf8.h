@@ -31,6 +31,12 @@ static inline size_t utf8_sequence(const char *text, size_t n) {
     return length;
 }
 
+/* Whether a text begins with a byte order mark, which nobody sees: files that were put together
+ * have one in the middle. */
+static inline int utf8_has_mark(const char *text, size_t n) {
+    return n >= 3 && text[0] == '\xef' && text[1] == '\xbb' && text[2] == '\xbf';
+}
+
 /* Writes the character `point`, at most U+10FFFF. @return its length */
 static inline size_t utf8_put(uint32_t point, char *text) {
     if (point < 0x80) {

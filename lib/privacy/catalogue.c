@@ -118,6 +118,7 @@ bool catalogue_equals_rated(const struct catalogue *catalogue, const struct dpmf
 void catalogue_free(struct catalogue *catalogue) {
     factor_ids_free(&catalogue->ids);
     factor_ids_free(&catalogue->categories);
+    factor_ids_free(&catalogue->numbers);
     free(catalogue->features);
     free(catalogue->described);
     *catalogue = (struct catalogue){0};

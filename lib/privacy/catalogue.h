@@ -19,6 +19,7 @@ struct catalogue {
     double *features;
     bool *described;              /* by item: whether the file of features has it; or NULL */
     struct factor_ids categories; /* indexed texts that became columns of `features` */
+    struct factor_ids numbers;    /* indexed whole numbers of columns of numbers, as texts */
     bool from_ratings;
 };
 

@@ -370,6 +370,37 @@ static int gather_categories(const struct conversion *conversion, struct catalog
     return code;
 }
 
+/* A whole number as the text that ids have: 17 of "17.0", too. @return its length; 0: it is none */
+static size_t whole_number_text(const struct conversion *conversion,
+                                const struct feature_cell *cell, char text[24]) {
+    double value;
+    const char *field = conversion->table->text + cell->text;
+    if (number_parse_double(field, cell->length, &value) != NUMBER_OK || value < 0 ||
+        value >= 0x1p53 || value != floor(value))
+        return 0;
+    return number_format_int64((int64_t)value, text);
+}
+
+/* The whole numbers, for the same look. */
+static int gather_numbers(const struct conversion *conversion, struct catalogue *catalogue,
+                          struct dpmf_error *error) {
+    struct id_gather gather = {0};
+    char text[24];
+    int64_t number = 0;
+    factor_ids_free(&catalogue->numbers);
+    for (size_t i = 0; i < conversion->table->n_columns && number >= 0; i++) {
+        const struct source *source = &conversion->sources[i];
+        for (size_t j = 0; source->is_number && j < source->cells->n && number >= 0; j++) {
+            const size_t n = whole_number_text(conversion, &source->cells->at[j], text);
+            if (n > 0) number = id_gather_add(&gather, text, n, error);
+        }
+    }
+    int code = number < 0 ? (int)number : 0;
+    if (code == 0 && gather.ids.n > 0) code = id_gather_finish(&gather, &catalogue->numbers, error);
+    id_gather_free(&gather);
+    return code;
+}
+
 static int make_features(struct conversion *conversion, struct catalogue *catalogue,
                          struct dpmf_error *error) {
     double *features = NULL;
@@ -381,6 +412,7 @@ static int make_features(struct conversion *conversion, struct catalogue *catalo
     }
     if (n > 0) {
         int code = gather_categories(conversion, catalogue, error);
+        if (code == 0) code = gather_numbers(conversion, catalogue, error);
         if (code < 0) {
             free(features);
             return code;

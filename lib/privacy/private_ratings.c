@@ -20,6 +20,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "files/output_file.h"
 #include "statement/accountant.h"
 #include "store/store.h"
@@ -81,15 +82,20 @@ static int compare_entries(const void *a, const void *b) {
     return (x->y > y->y) - (x->y < y->y);
 }
 
-/* The user's share of the budget. No list of wishes can name an id with a line feed or a carriage
- * return, which databases and JSON can hold: whoever has one could not opt out, and so is left out,
- * with a list and without. */
+/* No list of wishes can name such an id, though databases, JSON and older stores can hold it. */
+static bool is_nameless(const char *id, size_t length) {
+    return memchr(id, '\n', length) || memchr(id, '\r', length) || memchr(id, '\0', length) ||
+           utf8_has_mark(id, length);
+}
+
+/* The user's share of the budget. Whoever has an id that no list can name could not opt out, and so
+ * is left out, with a list and without. */
 static double scale_of(const struct builder *builder, const struct store_block *block, uint32_t u,
                        struct packing *packing) {
     const struct user_wishes *wishes = builder->options->wishes;
     const char *id = block->id_bytes + block->id_start[u];
     size_t length = (size_t)(block->id_start[u + 1] - block->id_start[u]);
-    if (memchr(id, '\n', length) || memchr(id, '\r', length)) return 0;
+    if (is_nameless(id, length)) return 0;
     if (!wishes) return 1;
     uint64_t wish = factor_ids_find(&wishes->ids, id, length);
     if (wish == UINT64_MAX) return 1;
@@ -123,6 +129,8 @@ static void look_for_users(const struct builder *builder, const struct store_blo
     if (catalogue->categories.n > 0 &&
         factor_ids_find(&catalogue->categories, id, length) != UINT64_MAX)
         packing->counts.users_as_categories++;
+    if (catalogue->numbers.n > 0 && factor_ids_find(&catalogue->numbers, id, length) != UINT64_MAX)
+        packing->counts.users_as_numbers++;
 }
 
 /* Keeps the first of several ratings of one row. There are none in a store that dpmf wrote; but the
@@ -254,6 +262,7 @@ static int keep_packed(void *self, void *product, struct dpmf_error *error) {
     report->users_as_items += packing->counts.users_as_items;
     report->users_as_numbered_items += packing->counts.users_as_numbered_items;
     report->users_as_categories += packing->counts.users_as_categories;
+    report->users_as_numbers += packing->counts.users_as_numbers;
     report->users += packing->n_users;
     report->ratings += packing->n_ratings;
     if (packing->n_users == 0) return 0;

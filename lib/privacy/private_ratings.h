@@ -49,8 +49,8 @@ struct private_ratings_report {
     uint64_t users_with_a_wish;
     uint64_t trimmed; /* ratings beyond max_ratings */
     /* Users whose id is that of an item that nobody rated, with letters in it or of digits alone,
-     * or is a category of the features */
-    uint64_t users_as_items, users_as_numbered_items, users_as_categories;
+     * or is a category of the features, or a number of them */
+    uint64_t users_as_items, users_as_numbered_items, users_as_categories, users_as_numbers;
     uint64_t items_rated; /* items of the catalogue that anyone rated */
     bool on_disk;
 };

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/error_text.h"
+#include "base/utf8.h"
 #include "dpmf_text.h"
 
 void record_batch_begin(struct record_batch *batch) {
@@ -65,6 +66,11 @@ static bool reject_id(struct record_batch *batch, const char *whose, uint32_t le
     if (length == 0)
         return record_batch_reject(batch, DPMF_ERR_INPUT_ID, line, column, NULL,
                                    "the %s id is empty", whose);
+    if (length <= STORE_ID_MAX)
+        return record_batch_reject(batch, DPMF_ERR_INPUT_ID, line, column,
+                                   "take the mark out: it is at the beginning of a file that was "
+                                   "put after another",
+                                   "the %s id begins with a byte order mark", whose);
     return record_batch_reject(batch, DPMF_ERR_INPUT_ID_TOO_LONG, line, column, NULL,
                                "the %s id is %u bytes long, more than %d", whose, (unsigned)length,
                                (int)STORE_ID_MAX);
@@ -89,14 +95,17 @@ static bool reject_count(struct record_batch *batch, double count, int64_t line,
         "count %s is not a whole number from 1 to 2^53 - 1", value);
 }
 
-static inline bool good_length(uint32_t length) { return length - 1u < (uint32_t)STORE_ID_MAX; }
+/* With a mark, which nobody sees, a person would be another user, whom no wish names. */
+static inline bool is_good_id(const char *id, uint32_t length) {
+    return length - 1u < (uint32_t)STORE_ID_MAX && !utf8_has_mark(id, length);
+}
 
 bool record_batch_add(struct record_batch *batch, const struct record *record, int64_t line,
                       int64_t user_column, int64_t item_column, int64_t rating_column) {
     double rating = record->rating;
-    if (!good_length(record->user_length))
+    if (!is_good_id(record->user, record->user_length))
         return reject_id(batch, "user", record->user_length, line, user_column);
-    if (!good_length(record->item_length))
+    if (!is_good_id(record->item, record->item_length))
         return reject_id(batch, "item", record->item_length, line, item_column);
     if (batch->counts && !store_count_is(rating))
         return reject_count(batch, rating, line, rating_column);

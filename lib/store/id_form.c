@@ -96,6 +96,7 @@ static const char *find_fault(const struct id_form *form, const char *text, size
     }
     if (memchr(text, '\0', n)) return "the id holds a NUL byte";
     if (memchr(text, '\n', n)) return "the id holds a line feed";
+    if (utf8_has_mark(text, n)) return "the id begins with a byte order mark";
     if (form->is_utf8 && !is_utf8(text, n))
         return "the id is not UTF-8, as all ids of the ratings are";
     return NULL;

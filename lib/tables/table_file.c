@@ -329,6 +329,11 @@ static int check_text(const struct table *table, const char *text, size_t n,
     bool is_utf16 = table->line == 1 && n >= 2 &&
                     (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0);
     const char *lone = n > 0 ? memchr(text, '\r', n - 1) : NULL;
+    if (utf8_has_mark(text, n))
+        return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, 1,
+                    "there is a byte order mark in the middle of the file",
+                    "take it out: it is at the beginning of a file that was put after another",
+                    error);
     if (lone && !nul && !is_utf16)
         return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, lone - text + 1,
                     "there is a carriage return that does not end the line",
@@ -534,8 +539,7 @@ static int read_columns(struct table *table, const char *path, const char *colum
     bool is_store = false;
     int code = parse_wanted(table, columns, error);
     if (code == 0) code = store_file_is(path, &is_store, error);
-    if (code == 0)
-        code = is_store ? read_store(table, path, error) : read_text(table, path, error);
+    if (code == 0) code = is_store ? read_store(table, path, error) : read_text(table, path, error);
     free(table->buffer);
     free(table->title);
     return code;
