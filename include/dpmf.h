@@ -287,7 +287,9 @@ struct dpmf_layout {
     bool drops_bad;     /* a bad record was dropped, and did not end the import */
     bool is_by_record;  /* private runs accept the store */
     char formats[128];  /* formats of all inputs, separated by ", " */
-    uint64_t spare[4];
+    uint64_t spare[3];
+    bool is_shard;   /* one of several shards: which users are in it follows from the others */
+    bool is_queried; /* a query or a view of a database gave the records: a release is partial */
 };
 
 /* What an import or a synthesis did. */
@@ -306,7 +308,8 @@ struct dpmf_import_report {
     struct dpmf_layout layout;       /* how the records were read */
     uint64_t not_liked;              /* ratings below `like`, which became no events */
     bool holds_events;               /* `ratings` are events, each a pair of a user and an item */
-    uint64_t spare[2];
+    uint64_t spare[1];
+    bool first_line_contradicts; /* the first line names columns otherwise than `columns` does */
 };
 
 /* Packs ratings of any known format into one store. The output appears as a whole or not at all.
@@ -552,7 +555,8 @@ struct dpmf_store_info {
     struct dpmf_layout layout; /* how its records were read */
     uint64_t bad_records;      /* dropped when it was packed for this use; 0 unless is_temporary */
     uint64_t not_liked;        /* ratings below `like` that made no event then */
-    uint64_t spare[2];
+    bool first_line_contradicts; /* then, the first line named columns otherwise than `columns` */
+    uint64_t spare[1];
 };
 
 /* Describes a store without reading its ratings.
@@ -1384,7 +1388,10 @@ enum dpmf_assumption {
     DPMF_ASSUMES_CATALOGUE = 2, /* the catalogue was made from the ratings: it shows rated items */
     DPMF_ASSUMES_DELTA = 4,     /* the curator accepted a large delta */
     DPMF_ASSUMES_EPSILON = 8,   /* the curator accepted a large epsilon */
-    DPMF_ASSUMES_LAST = DPMF_ASSUMES_EPSILON,
+    /* a query or a view of a database gave the ratings: other people's rows may decide about a
+       person's */
+    DPMF_ASSUMES_QUERY = 16,
+    DPMF_ASSUMES_LAST = DPMF_ASSUMES_QUERY,
 };
 
 /* Names an assumption.

@@ -239,8 +239,8 @@ static bool tell_people(struct terminal *terminal, const struct dpmf_release_rep
                              have[report->users_as_items == 1]);
     if (report->users_as_categories > 0)
         terminal_alert_print(terminal,
-                             "%s %s the id of a category of the item features: are they about "
-                             "people?",
+                             "%s %s the id of a category or a number of the item features: are "
+                             "they about people?",
                              text_count(report->users_as_categories, "user").text,
                              have[report->users_as_categories == 1]);
     return report->users_as_items + report->users_as_categories > 0;
@@ -301,6 +301,15 @@ static bool tell_what_is_new(struct terminal *terminal, const struct dpmf_releas
     return false;
 }
 
+/* No switch asked for this one, so it is said here, whatever is silenced. */
+static void tell_query(struct terminal *terminal, const struct dpmf_release_report *report) {
+    const char *sentence = NULL;
+    if (report->claim == DPMF_CLAIM_NOT_PRIVATE || !(report->assumptions & DPMF_ASSUMES_QUERY))
+        return;
+    dpmf_assumption_name(DPMF_ASSUMES_QUERY, &sentence);
+    terminal_alert_print(terminal, "the release will not be proven: it assumes %s", sentence);
+}
+
 /* Before anything is spent: what the curator would want to have known. */
 static int tell_before_spending(void *self, const struct dpmf_release_report *report) {
     enum { SECONDS_TO_INTERRUPT = 5 };
@@ -311,9 +320,10 @@ static int tell_before_spending(void *self, const struct dpmf_release_report *re
     alarms |= tell_people(terminal, report);
     alarms |= tell_what_is_new(terminal, report);
     if (report->catalogue_is_rated_set)
-        terminal_warning_print(terminal,
-                               "the catalogue is exactly the set of rated items: if it was "
-                               "made from the ratings it is not public");
+        terminal_alert_print(terminal,
+                             "the catalogue is exactly the set of rated items: if it was made from "
+                             "the ratings it is not public");
+    tell_query(terminal, report);
     return terminal_wait_for_interrupt(terminal, alarms ? SECONDS_TO_INTERRUPT : 0);
 }
 
@@ -323,7 +333,8 @@ static void tell_warnings(struct terminal *terminal, const struct dpmf_release_o
         terminal_warning_print(terminal, "NOT PRIVATE: the noise came from a seed; for tests only");
     else if (options->research)
         terminal_warning_print(terminal, "NOT PRIVATE: made with --research, not releasable");
-    privacy_claim_warn(terminal, report->claim, report->assumptions);
+    privacy_claim_warn(terminal, report->claim,
+                       report->assumptions & ~(unsigned)DPMF_ASSUMES_QUERY);
 }
 
 static bool is_sampled(const struct dpmf_release_report *report) {
@@ -559,6 +570,9 @@ int train_private_run(struct invocation *invocation) {
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
     dpmf_store_info(store, &read);
+    if (rc == 0 && read.first_line_contradicts && terminal->quiet)
+        terminal_alert_print(terminal, "the first line names the columns otherwise than --columns "
+                                       "does: which is right?");
     if (rc == 0 && read.not_liked > 0)
         terminal_note_print(terminal, "%s below --like made no event",
                             text_count(read.not_liked, "rating").text);

@@ -42,7 +42,8 @@ void privacy_claim_warn(struct terminal *terminal, enum dpmf_claim claim, unsign
 }
 
 unsigned privacy_claim_accepted(const struct invocation *invocation) {
-    const unsigned of_partial = DPMF_ASSUMES_CATALOGUE | DPMF_ASSUMES_DELTA | DPMF_ASSUMES_EPSILON;
+    const unsigned of_partial =
+        DPMF_ASSUMES_CATALOGUE | DPMF_ASSUMES_DELTA | DPMF_ASSUMES_EPSILON | DPMF_ASSUMES_QUERY;
     if (options_is(invocation, OPTION_ACCEPT, "conditional")) return DPMF_ASSUMES_CONVERGENCE;
     if (options_is(invocation, OPTION_ACCEPT, "partial")) return of_partial;
     if (options_is(invocation, OPTION_ACCEPT, "both")) return DPMF_ASSUMES_CONVERGENCE | of_partial;

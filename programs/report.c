@@ -99,16 +99,18 @@ static double rate(uint64_t n, double seconds) { return seconds > 0 ? (double)n 
 
 struct report_layout report_layout(const struct dpmf_layout *layout) {
     struct report_layout words;
-    const char *verdict =
-        layout->is_by_record ? "private runs accept it" : "private runs (--epsilon) refuse it";
+    const char *verdict = !layout->is_by_record ? "private runs (--epsilon) refuse it"
+                          : layout->is_queried  ? "private runs accept it, as partial"
+                                                : "private runs accept it";
+    const char *where = layout->is_shard ? ", one of several shards" : "";
     if (layout->formats[0] == '\0')
-        snprintf(words.text, sizeof words.text, "layout %s; %s", layout->origin, verdict);
+        snprintf(words.text, sizeof words.text, "layout %s%s; %s", layout->origin, where, verdict);
     else
-        snprintf(words.text, sizeof words.text, "%s, layout %s%s, %s; %s", layout->formats,
-                 layout->origin,
+        snprintf(words.text, sizeof words.text, "%s%s, layout %s%s, %s%s; %s", layout->formats,
+                 layout->is_queried ? " by a query or a view" : "", layout->origin,
                  strcmp(layout->origin, "dependent") == 0 ? " on other records" : "",
                  layout->drops_bad ? "bad records dropped one by one" : "no bad records allowed",
-                 verdict);
+                 where, verdict);
     return words;
 }
 
@@ -117,6 +119,8 @@ void report_layout_json(struct dpmf_json *json, const struct dpmf_layout *layout
     dpmf_json_string(json, "formats", layout->formats);
     dpmf_json_bool(json, "drops_bad", layout->drops_bad);
     dpmf_json_bool(json, "by_record", layout->is_by_record);
+    if (layout->is_shard) dpmf_json_bool(json, "shard", true);
+    if (layout->is_queried) dpmf_json_bool(json, "queried", true);
 }
 
 static int print_json(const char *output, const struct dpmf_import_report *report) {

@@ -14,7 +14,7 @@ int report_json_print(struct dpmf_json *json);
 /* How the records of a store were read, and whether private runs accept it: "csv, layout guessed,
  * ...". */
 struct report_layout {
-    char text[256];
+    char text[320];
 };
 struct report_layout report_layout(const struct dpmf_layout *layout);
 

@@ -68,6 +68,7 @@ int database_source_open(const char *text, const struct dpmf_input_options *opti
 void database_layout(struct source *source) {
     source->layout = store_layout_declared();
     source->layout.formats = store_layout_format(source->format);
+    source->layout.is_queried = true;
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -220,6 +221,17 @@ static bool put_name(struct byte_buffer *sql, const char *name, size_t n) {
     for (size_t i = 0; i < n && done; i++)
         done = put_bytes(sql, name[i] == '"' ? "\"\"" : name + i, name[i] == '"' ? 2 : 1);
     return done && put_bytes(sql, "\"", 1);
+}
+
+bool database_sql_name_part(struct byte_buffer *sql, const char *name, size_t n) {
+    return put_name(sql, name, n);
+}
+
+bool database_sql_literal(struct byte_buffer *sql, const char *text) {
+    bool done = put_bytes(sql, "'", 1);
+    for (; *text && done; text++)
+        done = put_bytes(sql, *text == '\'' ? "''" : text, *text == '\'' ? 2 : 1);
+    return done && put_bytes(sql, "'", 1);
 }
 
 bool database_sql_name(struct byte_buffer *sql, const char *name) {

@@ -92,14 +92,20 @@ int database_columns_find(const struct database_url *url, const struct dpmf_inpu
                           const char *const *names, size_t n, int32_t column[COLUMN_ROLES],
                           bool *holds_events, struct dpmf_error *error);
 
-/* A database's layout is its schema's and the query's: no row decides it. */
+/* A database's layout is its schema's and the query's: no row decides it. Until the source knows
+ * that it reads a plain table, what it reads is a query's, which may let rows decide about
+ * others. */
 void database_layout(struct source *source);
 
 /* Adds a name in double quotes to SQL; a table's name may be SCHEMA.TABLE. @return whether there
  * was memory */
 bool database_sql_name(struct byte_buffer *sql, const char *name);
+bool database_sql_name_part(struct byte_buffer *sql, const char *name, size_t n);
 bool database_sql_table(struct byte_buffer *sql, const char *name);
 bool database_sql_text(struct byte_buffer *sql, const char *text);
+
+/* The same of a text in single quotes, as SQLite takes it. */
+bool database_sql_literal(struct byte_buffer *sql, const char *text);
 
 /* Rejects a NULL. @return as record_batch_reject */
 bool database_reject_null(struct record_batch *batch, enum column_role role, int64_t row,

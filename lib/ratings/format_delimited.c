@@ -529,6 +529,20 @@ static int check_first_pair(const struct text_source *source, const struct previ
     return DPMF_ERR_INPUT_HEADER;
 }
 
+/* Whether a row names a column by another role than it was declared to have: of two exchanged
+ * columns everyone would be a user who is an item. */
+static bool contradicts(const struct row *row, const struct delimited *layout) {
+    for (int role = 0; role < COLUMN_ROLES; role++) {
+        const int32_t at = layout->column[role];
+        if (at < 0 || (uint32_t)at >= kept_columns(row)) continue;
+        enum column_role named =
+            column_role_of(row->start[at], (size_t)(row->stop[at] - row->start[at]));
+        if (named == COLUMN_COUNT) named = COLUMN_RATING;
+        if (named != COLUMN_OTHER && named != (enum column_role)role) return true;
+    }
+    return false;
+}
+
 /* Passes over a header, if there is one. `named`: whether it names the user, the item and the
  * rating. */
 static int read_header(struct text_source *source, struct delimited *layout,
@@ -553,6 +567,7 @@ static int read_header(struct text_source *source, struct delimited *layout,
         if (code != 0) return code;
     }
     *named = names_all(&row);
+    source->base.contradicts = listed && contradicts(&row, layout);
     source->base.layout.has_header = true;
     size_t have = source->carry_n - source->carry_at;
     text_source_pass(source, at < have ? at : have, lines);

@@ -298,7 +298,7 @@ static int import_liked(const char *const *inputs, size_t n_inputs, struct sourc
         return import_any(inputs, n_inputs, given, name, output, options, run, report, store,
                           error);
     const double started = clock_now();
-    int code = isnan(options->like)
+    int code = isnan(options->like) || options->like == INFINITY
                    ? error_set(error, DPMF_ERR_USAGE_VALUE, "a like must be a number")
                    : 0;
     if (code == 0 && output) code = output_file_check(output, error);
@@ -315,18 +315,48 @@ static int import_liked(const char *const *inputs, size_t n_inputs, struct sourc
     return code;
 }
 
+/* Whether a file is in a directory. */
+static bool is_in(const char *directory, const char *file) {
+    const char *slash = strrchr(file, '/');
+    char *parent = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    if (!parent) return false;
+    const struct file_identity one = file_identity_of(directory), other = file_identity_of(parent);
+    free(parent);
+    return file_identity_equal(&one, &other);
+}
+
+/* A store takes the place of its input only by a slip of the hand. */
+static int check_not_read(const char *const *inputs, size_t n_inputs, const char *output,
+                          struct dpmf_error *error) {
+    const struct file_identity written = file_identity_of(output);
+    for (size_t i = 0; i < n_inputs && written.is_known; i++) {
+        struct file_identity input;
+        int code = source_identify(inputs[i], &input, error);
+        if (code < 0) return code;
+        if (!file_identity_equal(&written, &input) &&
+            !(shard_set_is(inputs[i]) && is_in(inputs[i], output)))
+            continue;
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "the store would be written over an input");
+        error_hint(error, "name another file to write");
+        error_place(error, output, 0, 0);
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
+    return 0;
+}
+
 int import_ratings(const char *const *inputs, size_t n_inputs, const char *output,
                    const struct dpmf_input_options *options, const struct dpmf_run *run,
                    struct dpmf_import_report *report, struct dpmf_store **store,
                    struct dpmf_error *error) {
     const char *name = n_inputs > 0 ? name_of(inputs[0]) : "";
     char *temporary = NULL;
+    int code = output ? check_not_read(inputs, n_inputs, output, error) : 0;
+    if (code < 0) return code;
     if (database_url_is(name)) {
         name = temporary = import_temporary_name("database");
         if (!temporary) return error_no_memory(error);
     }
-    int code =
-        import_liked(inputs, n_inputs, NULL, name, output, options, run, report, store, error);
+    code = import_liked(inputs, n_inputs, NULL, name, output, options, run, report, store, error);
     free(temporary);
     return code;
 }
@@ -336,7 +366,7 @@ int import_source(struct source *source, const char *name, const struct dpmf_inp
     struct dpmf_import_report report;
     int code = import_liked(NULL, 0, source, name, NULL, options, run, &report, store, error);
     if (code < 0) return code;
-    store_set_losses(*store, report.skipped, report.not_liked);
+    store_set_losses(*store, &report);
     import_losses_tell(&report, options, run);
     return 0;
 }

@@ -185,6 +185,18 @@ static int check_source(struct import *import, const char *name, struct dpmf_err
     return 0;
 }
 
+/* In a run that drops bad records it may be one, so it is only said: nobody's record decides whether
+ * there is a store. */
+static void look_at_first_line(struct import *import) {
+    const struct dpmf_run *run = import->run;
+    if (!import->reading->contradicts || import->report->first_line_contradicts) return;
+    import->report->first_line_contradicts = true;
+    if (run->warn)
+        run->warn(
+            run->warn_self,
+            "the first line names the columns otherwise than {columns} does: which is right?");
+}
+
 static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
     struct import *import = self;
     struct read_job *job = pointer;
@@ -214,6 +226,7 @@ static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
         }
         const char *name = database_url_is(path) ? NULL : strcmp(path, "-") == 0 ? "<stdin>" : path;
         if ((code = check_source(import, name, error)) < 0) return code;
+        look_at_first_line(import);
     }
     job->source = import->reading;
     if ((code = prepare_chunk(job, error)) < 0) return code;

@@ -139,6 +139,8 @@ int likes_make(const struct dpmf_store *ratings, double like, const char *output
         .ratings = ratings, .least = like, .has_times = store_has_times(ratings), .run = run};
     struct store_layout layout = *store_layout_of(ratings);
     layout.holds_events = true;
+    layout.liked = isinf(like) ? STORE_LIKED_ANY : STORE_LIKED_FROM;
+    layout.like = isinf(like) ? 0 : like;
     int code = count(&likes, error);
     if (code == 0) code = store_writer_open(&likes.writer, output, likes.has_times, &layout, error);
     if (code == 0) {

@@ -279,6 +279,31 @@ static void explain_syntax(int code, struct dpmf_error *error) {
                "out a semicolon that a comment follows");
 }
 
+/* A plain table, and the same of every partition and heir of it. A view, a foreign table and the
+ * policies of a table are queries, which may let rows decide about others. */
+static int look_at_table(struct postgres_source *self, struct dpmf_error *error) {
+    static const char look[] =
+        "WITH RECURSIVE t (oid) AS (SELECT $1::pg_catalog.regclass::pg_catalog.oid"
+        " UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i JOIN t ON i.inhparent = t.oid)"
+        " SELECT 1 FROM t JOIN pg_catalog.pg_class AS c ON c.oid = t.oid"
+        " HAVING pg_catalog.bool_and(c.relkind IN ('r', 'p') AND NOT c.relrowsecurity)";
+    struct postgres_session *session = &self->session;
+    struct byte_buffer name = {0};
+    PGresult *found = NULL;
+    if (!self->url.table) return 0;
+    int code = database_sql_table(&name, self->url.table) ? 0 : error_no_memory(error);
+    if (code == 0) {
+        const char *const values[] = {(const char *)name.bytes};
+        int sent =
+            session->pq.sendQueryParams(session->connection, look, 1, NULL, values, NULL, NULL, 0);
+        code = postgres_session_finish(session, sent, "read the table", &found, error);
+    }
+    if (code == 0) self->source.layout.is_queried = session->pq.ntuples(found) != 1;
+    if (found) session->pq.clear(found);
+    free(name.bytes);
+    return code;
+}
+
 static int begin_copy(struct postgres_source *self, const struct dpmf_input_options *options,
                       struct dpmf_error *error) {
     struct postgres_session *session = &self->session;
@@ -289,6 +314,7 @@ static int begin_copy(struct postgres_source *self, const struct dpmf_input_opti
     int code = postgres_session_command(session, begin, "begin to read", NULL, error);
     if (code == 0) code = describe_query(self, &described, error);
     if (code == 0) code = plan_copy(self, described, options, &sql, error);
+    if (code == 0) code = look_at_table(self, error);
     if (code == 0) {
         int sent = session->pq.sendQueryParams(session->connection, (const char *)sql.bytes, 0,
                                                NULL, NULL, NULL, NULL, 1);

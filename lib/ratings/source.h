@@ -8,6 +8,7 @@
 #ifndef DPMF_RATINGS_SOURCE_H
 #define DPMF_RATINGS_SOURCE_H
 
+#include "files/file_identity.h"
 #include "ratings/record_batch.h"
 #include "tables/input_stream.h"
 
@@ -41,7 +42,8 @@ struct source {
     const struct source_ops *ops;
     const char *format;         /* its name, e.g. "csv"; static text */
     struct store_layout layout; /* how its records are read; complete once the source is open */
-    uint64_t total_bytes;       /* for progress; 0 when not known (standard input) */
+    bool contradicts; /* its first line names the columns otherwise than options->columns does */
+    uint64_t total_bytes; /* for progress; 0 when not known (standard input) */
     uint64_t (*bytes_read)(const struct source *source); /* so far, of the same total; any thread */
     uint64_t (*bytes_held)(const struct source *source); /* memory of its own that it has used at
                                                             most, beside chunks; any thread; NULL:
@@ -54,5 +56,8 @@ struct source {
 int source_open(const char *path, const struct dpmf_input_options *options,
                 const struct input_wait *wait, struct source **source, struct dpmf_error *error);
 void source_close(struct source *source); /* NULL is fine */
+
+/* The file that is read, be it behind the address of a database; not known where there is none. */
+int source_identify(const char *path, struct file_identity *identity, struct dpmf_error *error);
 
 #endif

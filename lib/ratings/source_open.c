@@ -118,3 +118,17 @@ int source_open(const char *path, const struct dpmf_input_options *options,
 void source_close(struct source *source) {
     if (source != NULL) source->ops->close(source);
 }
+
+int source_identify(const char *path, struct file_identity *identity, struct dpmf_error *error) {
+    struct database_url url;
+    *identity = (struct file_identity){0};
+    if (!database_url_is(path)) {
+        *identity = file_identity_of(path);
+        return 0;
+    }
+    int code = database_url_parse(path, &url, error);
+    if (code < 0) return code;
+    if (url.kind == DATABASE_SQLITE) *identity = file_identity_of(url.file);
+    database_url_free(&url);
+    return 0;
+}

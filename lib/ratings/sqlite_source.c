@@ -420,12 +420,47 @@ static bool write_select(struct sqlite_source *self, bool known, struct byte_buf
     return done && database_sql_text(sql, " FROM ") && database_sql_table(sql, self->url.table);
 }
 
+/* SELECT of a row if there is a plain table of that name, and not a view or a virtual table, whose
+ * rows are what a program or a query makes them. @return false without memory */
+static bool write_look(const struct sqlite_source *self, struct byte_buffer *sql) {
+    const char *name = self->url.table, *dot = strchr(name, '.');
+    bool done = database_sql_text(sql, "SELECT 1 FROM ");
+    if (dot) {
+        done = done && database_sql_name_part(sql, name, (size_t)(dot - name)) &&
+               database_sql_text(sql, ".");
+        name = dot + 1;
+    }
+    return done &&
+           database_sql_text(sql, "sqlite_master WHERE type = 'table' AND "
+                                  "sql LIKE 'CREATE TABLE%' AND name COLLATE NOCASE = ") &&
+           database_sql_literal(sql, name);
+}
+
+/* What is not found to be a table counts as a query. */
+static int look_at_table(struct sqlite_source *self, struct dpmf_error *error) {
+    const struct sqlite_library *sqlite = &self->sqlite;
+    struct byte_buffer sql = {0};
+    sqlite3_stmt *look = NULL;
+    if (!write_look(self, &sql)) {
+        free(sql.bytes);
+        return error_no_memory(error);
+    }
+    int rc = sqlite->prepare_v2(self->database, (const char *)sql.bytes, -1, &look, NULL);
+    if (rc == SQLITE_OK) rc = sqlite->step(look);
+    if (rc == SQLITE_ROW) self->source.layout.is_queried = false;
+    int code = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : fail(self, "read the table", error);
+    sqlite->finalize(look);
+    free(sql.bytes);
+    return code;
+}
+
 static int prepare_table(struct sqlite_source *self, const struct dpmf_input_options *options,
                          struct dpmf_error *error) {
     struct byte_buffer sql = {0};
     int code = write_select(self, false, &sql) ? 0 : error_no_memory(error);
     if (code == 0) code = prepare(self, (const char *)sql.bytes, error);
     if (code == 0) code = find_columns(self, options, error);
+    if (code == 0) code = look_at_table(self, error);
     sql.n = 0;
     if (code == 0 && !write_select(self, true, &sql)) code = error_no_memory(error);
     if (code == 0) code = prepare(self, (const char *)sql.bytes, error);

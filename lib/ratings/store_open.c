@@ -9,6 +9,7 @@
 #include "database/database_url.h"
 #include "files/file_identity.h"
 #include "ratings/import.h"
+#include "ratings/source.h"
 #include "store/shard_set.h"
 #include "store/store.h"
 
@@ -36,22 +37,6 @@ static int check_readers(const char *path, const struct dpmf_run *run, struct dp
     error_set(error, DPMF_ERR_USAGE_CONFLICT, "several processes cannot share standard input");
     error_hint(error, "make a store first, with {:import}");
     return DPMF_ERR_USAGE_CONFLICT;
-}
-
-/* What was read, be it behind the address of a database. */
-static int identify_input(const char *path, struct file_identity *identity,
-                          struct dpmf_error *error) {
-    struct database_url url;
-    *identity = (struct file_identity){0};
-    if (!database_url_is(path)) {
-        *identity = file_identity_of(path);
-        return 0;
-    }
-    int code = database_url_parse(path, &url, error);
-    if (code < 0) return code;
-    if (url.kind == DATABASE_SQLITE) *identity = file_identity_of(url.file);
-    database_url_free(&url);
-    return 0;
 }
 
 /* A store that is opened as it is, and was declared to hold events. */
@@ -87,12 +72,12 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
         return check_events(store, options, store_open_file(path, store, error), error);
     struct dpmf_import_report report;
     struct file_identity input;
-    code = identify_input(path, &input, error);
+    code = source_identify(path, &input, error);
     if (code < 0) return code;
     code = import_ratings(&path, 1, NULL, options, run, &report, store, error);
     if (code < 0) return code;
     store_set_made_from(*store, &input);
-    store_set_losses(*store, report.skipped, report.not_liked);
+    store_set_losses(*store, &report);
     import_losses_tell(&report, options, run);
     return 0;
 }

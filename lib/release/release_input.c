@@ -22,6 +22,8 @@ static const char *why_not(const struct store_layout *layout) {
                "cut by time";
     case STORE_ORIGIN_DECLARED: break;
     }
+    if (layout->is_shard && layout->drops_bad)
+        return "this is one of several shards, and other people's ratings decided who is in it";
     return "a bad record would have ended its import: one person could have decided whether there "
            "is a release";
 }
@@ -88,7 +90,9 @@ int release_input_check(const struct dpmf_store *store, bool ranks, struct dpmf_
     declare(layout, settings, sizeof settings);
     snprintf(hint, sizeof hint, "import the ratings again, with%s {on-error skip}", settings);
     error_set(error, DPMF_ERR_PRIVACY_REFUSED, "%s", why_not(layout));
-    if (info.is_temporary)
+    if (layout->is_shard && layout->origin == STORE_ORIGIN_DECLARED && layout->drops_bad)
+        error_hint(error, "give the directory of all shards, or the store that was cut");
+    else if (info.is_temporary)
         error_hint(error, "open the ratings, or pass the arrays, with by_record set");
     else if (layout->origin == STORE_ORIGIN_TOGETHER)
         error_hint(error, "import the ratings again from a format with a record a line, with "
@@ -125,4 +129,36 @@ int release_input_check_public(const struct dpmf_store *store,
         if (code == 0) code = refuse_same(public_files[i], &wishes, "wishes", error);
     }
     return code;
+}
+
+static int refuse_over(const char *output, const char *what, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "this would be written over the %s", what);
+    error_hint(error, "name another file to write");
+    error_place(error, output, 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
+/* A slip of the hand must not cost anyone their ratings. */
+int release_input_check_output(const struct dpmf_store *store,
+                               const struct dpmf_release_options *options, const char *output,
+                               struct dpmf_error *error) {
+    const struct {
+        const char *path, *what;
+    } read[] = {{options->catalogue, "catalogue"},
+                {options->item_features, "item features"},
+                {options->user_privacy, "wishes"},
+                {options->about, "declaration"}};
+    const char *const written[] = {output, options->posterior.trace};
+    for (size_t i = 0; i < 2; i++) {
+        if (!written[i]) continue;
+        const struct file_identity file = file_identity_of(written[i]);
+        if (store_is_read_from(store, written[i])) return refuse_over(written[i], "ratings", error);
+        for (size_t j = 0; j < sizeof read / sizeof read[0]; j++) {
+            if (!read[j].path) continue;
+            const struct file_identity other = file_identity_of(read[j].path);
+            if (file_identity_equal(&file, &other))
+                return refuse_over(written[i], read[j].what, error);
+        }
+    }
+    return 0;
 }

@@ -18,4 +18,10 @@ int release_input_check_public(const struct dpmf_store *store,
                                const struct dpmf_release_options *options,
                                struct dpmf_error *error);
 
+/* Refuses to write the release, or its trace, over the ratings or over a file that it is made
+ * from. @return 0 or DPMF_ERR_USAGE_CONFLICT */
+int release_input_check_output(const struct dpmf_store *store,
+                               const struct dpmf_release_options *options, const char *output,
+                               struct dpmf_error *error);
+
 #endif

@@ -162,6 +162,7 @@ static int add_counts(const struct dpmf_cluster *cluster, struct private_ratings
         &counts->users_as_items,
         &counts->users_as_numbered_items,
         &counts->users_as_categories,
+        &counts->users_as_numbers,
     };
     enum { N = sizeof added / sizeof added[0] };
     uint64_t sums[N + 1];
@@ -186,6 +187,13 @@ static int count_wishes(struct private_run *self, uint64_t *users_of_id, struct 
     report->wishes_of_nobody = user_wishes_unmatched(wishes, users_of_id);
     report->wishes_above = user_wishes_above(wishes, self->options->epsilon);
     return 0;
+}
+
+/* A year or a price is some user's number, too; most users' numbers are suspicious. */
+static bool are_numbers_people(const struct private_ratings_report *counts) {
+    enum { TOO_FEW = 20 };
+    const uint64_t found = counts->users_as_numbers;
+    return found >= TOO_FEW && found >= (counts->users + counts->users_left_out + 1) / 2;
 }
 
 static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct dpmf_error *error) {
@@ -233,6 +241,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
     if (counts.users_as_numbered_items > counts.items_rated)
         report->users_as_items += counts.users_as_numbered_items;
     report->users_as_categories = counts.users_as_categories;
+    if (are_numbers_people(&counts)) report->users_as_categories += counts.users_as_numbers;
     report->catalogue_is_rated_set =
         !self->catalogue.from_ratings && catalogue_equals_rated(&self->catalogue, self->store);
     return 0;
@@ -248,8 +257,13 @@ static int count_and_pack(struct private_run *self, struct dpmf_error *error) {
     return code;
 }
 
+_Static_assert((int)STATEMENT_LIKED_SEVERAL == (int)STORE_LIKED_SEVERAL &&
+                   (int)STATEMENT_LIKED_FROM == (int)STORE_LIKED_FROM,
+               "a store and a statement mean the same");
+
 static int begin_statement(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_release_options *options = self->options;
+    const struct store_layout *layout = store_layout_of(self->store);
     self->statement = (struct statement){
         .mechanism = self->mechanism->name,
         .epsilon = options->epsilon,
@@ -266,6 +280,9 @@ static int begin_statement(struct private_run *self, struct dpmf_error *error) {
         .has_features = options->item_features != NULL,
         .is_personalised = options->user_privacy != NULL,
         .catalogue_from_ratings = self->catalogue.from_ratings,
+        .is_queried = layout->is_queried,
+        .liked = (enum statement_liked)layout->liked,
+        .like = layout->like,
         .is_research = options->research,
         .is_insecure = options->has_insecure_seed,
         .about = self->about,
@@ -609,6 +626,7 @@ int release_make_watched(struct dpmf_store *store, const char *output,
     if (code == 0) code = release_input_check(store, self.mechanism->ranks, error);
     if (code == 0) code = refuse_conditional(&self, error);
     if (code == 0) code = check_output(&self, output, error);
+    if (code == 0) code = release_input_check_output(store, options, output, error);
     if (code == 0) code = find_ledger(&self, output, error);
     if (code == 0) code = thread_pool_init(&self.pool, self.threads, error);
     if (code == 0) code = read_public(&self, error);

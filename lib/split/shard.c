@@ -40,13 +40,23 @@ struct sharding {
 
 /* ---- a shard --------------------------------------------------------------------------------- */
 
+/* Where a shard ends depends on the ratings of everyone before, so one alone is not for private
+ * runs; nor are all shards of a shard. */
+static struct store_layout layout_of_shards(const struct sharding *self) {
+    struct store_layout layout = *store_layout_of(self->store);
+    if (layout.is_shard && layout.origin > STORE_ORIGIN_TOGETHER)
+        layout.origin = STORE_ORIGIN_TOGETHER;
+    layout.is_shard = layout.is_shard || self->n_parts > 1;
+    return layout;
+}
+
 static int begin_shard(struct sharding *self, struct dpmf_error *error) {
     struct shard_entry *entry = &self->entries[self->n_begun];
     snprintf(entry->file, sizeof entry->file, "%05zu.dpr", self->n_begun);
     char *path = shard_path(self->directory, entry->file);
     if (!path) return error_no_memory(error);
-    int code = store_writer_open(&self->writer, path, self->has_times, store_layout_of(self->store),
-                                 error);
+    const struct store_layout layout = layout_of_shards(self);
+    int code = store_writer_open(&self->writer, path, self->has_times, &layout, error);
     free(path);
     if (code < 0) return code;
     self->n_begun++;

@@ -290,6 +290,15 @@ static bool same_file(const char *a, const char *b) {
            x.st_ino == y.st_ino;
 }
 
+static int check_not_read(const struct dpmf_store *store, const char *output,
+                          struct dpmf_error *error) {
+    if (!store_is_read_from(store, output)) return 0;
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "this would be written over the ratings");
+    error_hint(error, "name another file to write");
+    error_place(error, output, 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
 static int check_options(const struct dpmf_split_options *options, const char *train,
                          const char *test, struct dpmf_error *error) {
     if (same_file(train, test)) {
@@ -414,6 +423,8 @@ int dpmf_store_split(struct dpmf_store *store, const char *train, const char *te
         .store = store, .options = options, .run = run, .has_times = store_has_times(store)};
     const struct store_layout layout = layout_of_sides(&split);
     code = check_options(options, train, test, error);
+    if (code == 0) code = check_not_read(store, train, error);
+    if (code == 0) code = check_not_read(store, test, error);
     if (code == 0)
         code = store_writer_open(&split.writer[TRAIN], train, split.has_times, &layout, error);
     if (code == 0)

@@ -34,6 +34,9 @@ const char *dpmf_assumption_name(unsigned assumption, const char **sentence) {
          "outright"},
         {DPMF_ASSUMES_EPSILON, "epsilon",
          "that so weak a promise is acceptable: guesses about a person may be right nearly always"},
+        {DPMF_ASSUMES_QUERY, "query",
+         "that nobody's ratings depend on other people: a query or a view of a database gave them, "
+         "and dpmf does not know what it does"},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].bit == assumption) {
@@ -60,6 +63,7 @@ unsigned claim_assumptions(const struct statement *statement) {
         dpmf_privacy_excess(statement->epsilon, statement->delta, statement->declared_users);
     if (statement_is_conditional(statement)) assumptions |= DPMF_ASSUMES_CONVERGENCE;
     if (statement->catalogue_from_ratings) assumptions |= DPMF_ASSUMES_CATALOGUE;
+    if (statement->is_queried) assumptions |= DPMF_ASSUMES_QUERY;
     return assumptions;
 }
 

@@ -17,6 +17,7 @@
 #include "model/release.h"
 #include "statement/claim.h"
 #include "statement/events_rule.h"
+#include "statement/posterior_rule.h"
 #include "statement/release_check.h"
 #include "statement/statement_extension.h"
 #include "statement/statement_rounds.h"
@@ -151,6 +152,19 @@ static int check_extension(struct checking *checking, struct dpmf_error *error) 
     return 0;
 }
 
+/* Of a draw, and of events, the numbers beside the items are constants of the rule: nothing else may
+ * be said there. Noisy sums made those of the others. */
+static bool has_numbers_of_rule(const struct release *release, const struct statement *statement) {
+    const struct factors *factors = &release->factors;
+    const double unit = (statement->range_max - statement->range_min) / 4;
+    if (release->ranks)
+        return factors->offset == 0 && release->factor_penalty == 1 && release->bias_penalty == 1;
+    if (!statement_is_conditional(statement)) return true;
+    return factors->offset == (statement->range_min + statement->range_max) / 2 &&
+           release->factor_penalty == posterior_fold_in_variance * unit * unit &&
+           release->bias_penalty == posterior_fold_in_variance * posterior_precision_b;
+}
+
 static int check_contents(struct checking *checking, struct dpmf_error *error) {
     const struct statement *statement = checking->statement;
     const struct factors *factors = &checking->release.factors;
@@ -165,6 +179,8 @@ static int check_contents(struct checking *checking, struct dpmf_error *error) {
         return refuse(error, "its weight of taste is none of those that a vote chooses from", hint);
     if (factors->min != statement->range_min || factors->max != statement->range_max)
         return refuse(error, "the statement is about another range of ratings than the file", hint);
+    if (!has_numbers_of_rule(&checking->release, statement))
+        return refuse(error, "its offset or a penalty is not the constant of its rule", hint);
     const uint64_t items = is_extended ? statement->items : factors->items.n;
     int code = statement_shape_check(statement, items, factors->k, error);
     if (code == 0) code = statement_rounds_check(statement, factors->k, error);

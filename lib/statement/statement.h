@@ -49,6 +49,14 @@ struct statement_extension {
     char version[STATEMENT_VERSION_MAX + 1]; /* version of the library that extended it */
 };
 
+/* How events came out of ratings. */
+enum statement_liked {
+    STATEMENT_LIKED_NOT,     /* they did not */
+    STATEMENT_LIKED_FROM,    /* every rating of at least a threshold is one */
+    STATEMENT_LIKED_ANY,     /* every rating is one */
+    STATEMENT_LIKED_SEVERAL, /* ratings of several inputs, each with its own threshold */
+};
+
 /* What follows from the releases, each figure rounded up: for the file and for people. Of a
  * conditional statement mu, exact and renyi are 0, and the last four count. */
 struct statement_figures {
@@ -76,6 +84,10 @@ struct statement {
     /* whether a list with anyone else in it was refused, as for 0.1.0's conditional releases */
     bool wishes_show_members;
     bool catalogue_from_ratings; /* the catalogue was not given: it says which items anyone rated */
+    /* a query or a view of a database gave the ratings, and may relate people to each other */
+    bool is_queried;
+    enum statement_liked liked; /* of events */
+    double like;                /* threshold of STATEMENT_LIKED_FROM; else 0 */
     bool is_research; /* made with --research: metrics of private data were shown; not releasable */
     bool is_insecure; /* noise from a seed: NOT PRIVATE */
     char

@@ -140,9 +140,18 @@ static void put_releases(struct dpmf_json *json, const struct statement *stateme
     dpmf_json_end_array(json);
 }
 
+/* Nothing where they were events from the start. */
+static void put_like(struct dpmf_json *json, const struct statement *statement) {
+    if (statement->liked == STATEMENT_LIKED_FROM)
+        dpmf_json_double(json, "like", statement->like);
+    else if (statement->liked != STATEMENT_LIKED_NOT)
+        dpmf_json_string(json, "like", statement->liked == STATEMENT_LIKED_ANY ? "any" : "several");
+}
+
 static void put_public(struct dpmf_json *json, const struct statement *statement) {
     if (statement_is_of_events(statement)) {
         dpmf_json_string(json, "goal", "ranking");
+        put_like(json, statement);
     } else {
         dpmf_json_begin_object(json, "range");
         dpmf_json_double(json, "min", statement->range_min);
@@ -157,6 +166,7 @@ static void put_public(struct dpmf_json *json, const struct statement *statement
     dpmf_json_bool(json, "has_features", statement->has_features);
     dpmf_json_bool(json, "personalised", statement->is_personalised);
     dpmf_json_bool(json, "catalogue_from_ratings", statement->catalogue_from_ratings);
+    if (statement->is_queried) dpmf_json_bool(json, "from_query", true);
     dpmf_json_bool(json, "research", statement->is_research);
     dpmf_json_bool(json, "insecure", statement->is_insecure);
 }

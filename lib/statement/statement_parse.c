@@ -193,11 +193,22 @@ static bool take_flag(struct statement *statement, const struct json_token *key,
     bool *flag = json_equals(key, "has_features")             ? &statement->has_features
                  : json_equals(key, "personalised")           ? &statement->is_personalised
                  : json_equals(key, "catalogue_from_ratings") ? &statement->catalogue_from_ratings
+                 : json_equals(key, "from_query")             ? &statement->is_queried
                  : json_equals(key, "research")               ? &statement->is_research
                  : json_equals(key, "insecure")               ? &statement->is_insecure
                                                               : NULL;
     *is_flag = flag != NULL;
     return flag && take_bool(value, flag);
+}
+
+/* A threshold, or a word. */
+static bool take_like(const struct json_token *token, struct statement *statement) {
+    char word[12];
+    statement->liked = STATEMENT_LIKED_FROM;
+    if (token->kind == JSON_NUMBER) return take_double(token, &statement->like);
+    if (!take_text(token, word, sizeof word)) return false;
+    statement->liked = strcmp(word, "any") == 0 ? STATEMENT_LIKED_ANY : STATEMENT_LIKED_SEVERAL;
+    return true;
 }
 
 /* What is not taken here is the same in all statements, and is compared with the rest in the end.
@@ -228,6 +239,7 @@ static bool take_top(struct parsing *parsing, const struct json_token *key,
     if (json_equals(key, "releases")) return take_releases(parsing, value);
     if (json_equals(key, "group")) return take_groups(parsing, value);
     if (json_equals(key, "range")) return take_object(parsing, value, take_range);
+    if (json_equals(key, "like")) return take_like(&value, statement);
     if (json_equals(key, "items")) return take_whole(&value, &statement->items);
     if (json_equals(key, "declared_users"))
         return value.kind == JSON_NULL || take_whole(&value, &statement->declared_users);

@@ -151,14 +151,18 @@ static void put_variant(struct statement_page *page, const struct statement *sta
     put(page, "  dp_variant:\n");
     put_said(page, "    variant_name",
              statement_is_conditional(statement) ? "Pure DP" : "Approximate DP");
-    put_said(
-        page, "    data_domain",
-        "Sets of users, each with at most one rating, in the declared range, of every item of a "
-        "public catalogue.");
+    put_said(page, "    data_domain",
+             statement->catalogue_from_ratings
+                 ? "Sets of users, each with at most one rating, in the declared range, of every "
+                   "item that anyone rated."
+                 : "Sets of users, each with at most one rating, in the declared range, of every "
+                   "item of a public catalogue.");
     put_said(page, "    unprotected_quantities",
              statement->catalogue_from_ratings
                  ? "The list of items: it was taken from the ratings and shows which items anyone "
-                   "rated. Public by assumption: the range of ratings and the settings of the run."
+                   "rated. Public by assumption: the range of ratings, the declared number of "
+                   "users, the features of items, users' own smaller epsilons, and the settings of "
+                   "the run, as far as the statement lists them."
                  : "None that follow from the ratings. Public by assumption: the catalogue and its "
                    "order, the range of ratings, the declared number of users, the features of "
                    "items, users' own smaller epsilons, and the settings of the run, as far as the "
@@ -212,8 +216,8 @@ static void put_model(struct statement_page *page, const struct statement *state
     put_said(page, "    release_type", "One release");
     snprintf(
         text, sizeof text,
-        "This entry is about one release. Other releases of the same people add to its cost, by "
-        "the squares of their mu.%s%s",
+        "This entry is about one release. Other releases of the same people add to its cost%s.%s%s",
+        statement_is_conditional(statement) ? "" : ", by the squares of their mu",
         before ? " Spent on them before, as mu, as the curator declares: " : "", or_empty(before));
     put_text(page, "    release_type_details", text, before ? declared : "");
     put_said(page, "    data_source_type", "Static");
@@ -240,6 +244,29 @@ static void put_mechanisms(struct statement_page *page, const struct statement *
     put_said(page, "    mechanisms", text);
 }
 
+static void put_preprocessing(struct statement_page *page, const struct statement *statement) {
+    char text[640], like[160] = "", trimmed[160] = "";
+    if (statement->liked == STATEMENT_LIKED_FROM)
+        snprintf(like, sizeof like, " Events are what users gave %s or more.",
+                 statement_number_exact(statement->like).text);
+    else if (statement->liked != STATEMENT_LIKED_NOT)
+        snprintf(like, sizeof like, " Events were made of values that users gave%s.",
+                 statement->liked == STATEMENT_LIKED_ANY ? ", whichever" : "");
+    if (statement_is_conditional(statement))
+        snprintf(trimmed, sizeof trimmed,
+                 " Of a user's ratings at most %s, chosen at random, are kept.",
+                 statement_number_count(statement->posterior.max_ratings).text);
+    snprintf(text, sizeof text,
+             "%sRatings that are malformed, out of range or not in the catalogue are dropped one "
+             "by one.%s%s The constants of the mechanism are public and fixed in the program: it "
+             "tunes nothing on the ratings.",
+             statement->is_queried
+                 ? "A query or a view of a database gave the ratings; what it does is not known. "
+                 : "",
+             like, trimmed);
+    put_said(page, "    preprocessing_and_hyperparameter_tuning", text);
+}
+
 static void put_implementation(struct statement_page *page, const struct statement *statement) {
     put(page, "  accounting:\n");
     char text[400];
@@ -259,9 +286,7 @@ static void put_implementation(struct statement_page *page, const struct stateme
             : "Adaptive composition of Gaussian mechanisms, exact: mu squared is the sum of the "
               "squares of all of the sums' mu.");
     put(page, "  implementation:\n");
-    put_said(page, "    preprocessing_and_hyperparameter_tuning",
-             "Ratings that are malformed, out of range or not in the catalogue are dropped one by "
-             "one. Nothing is tuned on the ratings: the constants are public and fixed.");
+    put_preprocessing(page, statement);
     put_mechanisms(page, statement);
     put_said(page, "    justification",
              "The proof is beside the code (lib/privacy/noisy_sum.c, lib/random/exact_gaussian.c, "

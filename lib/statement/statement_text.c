@@ -166,13 +166,33 @@ static void put_limits(struct statement_page *page, bool is_conditional) {
                          is_conditional ? "anything was drawn" : "the noise was added");
 }
 
+/* What is public about events. The page says events for ratings, so these are called otherwise. */
+static void put_event(struct statement_page *page, const struct statement *statement) {
+    switch (statement->liked) {
+    case STATEMENT_LIKED_NOT:
+        statement_page_point(page, "What is an event. It counts once, however often it occurred.");
+        return;
+    case STATEMENT_LIKED_FROM:
+        statement_page_point(page, "What is an event: that someone gave an item %s or more.",
+                             statement_number_exact(statement->like).text);
+        return;
+    case STATEMENT_LIKED_ANY:
+        statement_page_point(page,
+                             "What is an event: that someone gave an item a value, whichever.");
+        return;
+    case STATEMENT_LIKED_SEVERAL: break;
+    }
+    statement_page_point(page, "What is an event: that someone gave an item so much or more, which "
+                               "was not the same number for all of the curator's files.");
+}
+
 static void put_assumptions(struct statement_page *page, const struct statement *statement) {
     statement_page_line(page, "\nWhat is taken as public\n");
     if (!statement->catalogue_from_ratings)
         statement_page_point(page, "Which items there are (%s), and their order.",
                              statement_number_count(statement->items).text);
     if (statement_is_of_events(statement))
-        statement_page_point(page, "What is an event. It counts once, however often it occurred.");
+        put_event(page, statement);
     else
         statement_page_point(page, "That ratings go from %s to %s.",
                              statement_number_exact(statement->range_min).text,

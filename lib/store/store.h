@@ -145,12 +145,16 @@ const struct store_layout *store_layout_of(const struct dpmf_store *store);
 
 /* What was dropped when the store was packed for this use: bad records, and ratings that made no
  * event. */
-void store_set_losses(struct dpmf_store *store, uint64_t n_bad, uint64_t n_not_liked);
+void store_set_losses(struct dpmf_store *store, const struct dpmf_import_report *report);
 
 /* Which file the ratings were read from, where the store was made of it for this use; else it is
  * not known. */
 void store_set_made_from(struct dpmf_store *store, const struct file_identity *input);
 const struct file_identity *store_made_from(const struct dpmf_store *store);
+
+/* Whether the store is read from this file, or was made from it: writing there would cost
+ * ratings. */
+bool store_is_read_from(const struct dpmf_store *store, const char *path);
 
 /* What is taken off ratings, in doubles, before they become the floats of value32: 0 on usual
  * scales, and their middle where they lie so far from 0 that a float would keep nothing of what

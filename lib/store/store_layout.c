@@ -5,6 +5,7 @@
 #include "store/store_layout.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,19 +47,29 @@ void store_layout_join(struct store_layout *all, const struct store_layout *one)
     *all = is_first || same_fields(&before, one) ? *one : (struct store_layout){0};
     all->formats = before.formats | one->formats;
     all->holds_events = one->holds_events;
+    all->is_shard = before.is_shard || one->is_shard;
+    all->is_queried = before.is_queried || one->is_queried;
+    all->liked = one->liked;
+    all->like = one->like;
+    if (!is_first && (before.liked != one->liked || before.like != one->like)) {
+        all->liked = STORE_LIKED_SEVERAL;
+        all->like = 0;
+    }
     all->origin = before.origin < one->origin ? before.origin : one->origin;
     all->drops_bad = before.drops_bad && one->drops_bad;
 }
 
 bool store_layout_is_by_record(const struct store_layout *layout) {
-    return layout->origin == STORE_ORIGIN_DECLARED && layout->drops_bad;
+    return layout->origin == STORE_ORIGIN_DECLARED && layout->drops_bad && !layout->is_shard;
 }
 
 struct dpmf_layout store_layout_shown(const struct store_layout *layout) {
     static const char *const origins[] = {"not recorded", "guessed", "dependent", "declared"};
     struct dpmf_layout shown = {.origin = origins[layout->origin],
                                 .drops_bad = layout->drops_bad,
-                                .is_by_record = store_layout_is_by_record(layout)};
+                                .is_by_record = store_layout_is_by_record(layout),
+                                .is_shard = layout->is_shard,
+                                .is_queried = layout->is_queried};
     uint32_t read = layout->formats;
     size_t n = 0;
     if (read & STORE_FORMAT_ARROW_WHOLE) read |= store_layout_format("arrow");
@@ -79,7 +90,14 @@ enum {
     AT_FORMATS = 4,
     AT_COLUMNS = 8,
     AT_COLUMN = 10,
-    AT_REST = AT_COLUMN + 2 * STORE_ROLES,
+    AT_FLAGS = AT_COLUMN + 2 * STORE_ROLES, /* bits below */
+    AT_LIKED = AT_FLAGS + 1,
+    AT_NOTHING = AT_LIKED + 1, /* zeros */
+    AT_LIKE = 24,
+    AT_REST = AT_LIKE + 8, /* zeros */
+
+    FLAG_SHARD = 1,
+    FLAG_QUERIED = 2,
 };
 
 static void put_u16(uint8_t *at, uint16_t value) {
@@ -90,6 +108,22 @@ static void put_u16(uint8_t *at, uint16_t value) {
 
 static uint16_t get_u16(const uint8_t *at) { return (uint16_t)(at[0] | at[1] << 8); }
 
+static uint64_t bits_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* @return whether what was read can have been written */
+static bool read_like(const uint8_t *bytes, struct store_layout *layout) {
+    const uint64_t bits = bytes_get_u64(bytes + AT_LIKE);
+    if (bytes[AT_LIKED] > STORE_LIKED_SEVERAL) return false;
+    layout->liked = (enum store_liked)bytes[AT_LIKED];
+    if (layout->liked != STORE_LIKED_FROM) return bits == 0;
+    memcpy(&layout->like, &bits, sizeof bits);
+    return isfinite(layout->like);
+}
+
 void store_layout_write(const struct store_layout *layout, uint8_t bytes[STORE_LAYOUT_BYTES]) {
     memset(bytes, 0, STORE_LAYOUT_BYTES);
     bytes[AT_ORIGIN] = (uint8_t)layout->origin;
@@ -99,6 +133,10 @@ void store_layout_write(const struct store_layout *layout, uint8_t bytes[STORE_L
     bytes_put_u32(bytes + AT_FORMATS, layout->formats);
     put_u16(bytes + AT_COLUMNS, layout->n_columns);
     for (size_t i = 0; i < STORE_ROLES; i++) put_u16(bytes + AT_COLUMN + 2 * i, layout->column[i]);
+    bytes[AT_FLAGS] =
+        (uint8_t)((layout->is_shard ? FLAG_SHARD : 0) | (layout->is_queried ? FLAG_QUERIED : 0));
+    bytes[AT_LIKED] = (uint8_t)layout->liked;
+    if (layout->liked == STORE_LIKED_FROM) bytes_put_u64(bytes + AT_LIKE, bits_of(layout->like));
 }
 
 bool store_layout_read(const uint8_t bytes[STORE_LAYOUT_BYTES], struct store_layout *layout) {
@@ -117,6 +155,11 @@ bool store_layout_read(const uint8_t bytes[STORE_LAYOUT_BYTES], struct store_lay
         layout->column[i] = get_u16(bytes + AT_COLUMN + 2 * i);
         sound = sound && layout->column[i] <= layout->n_columns;
     }
+    layout->is_shard = bytes[AT_FLAGS] & FLAG_SHARD;
+    layout->is_queried = bytes[AT_FLAGS] & FLAG_QUERIED;
+    sound = sound && (bytes[AT_FLAGS] & ~(FLAG_SHARD | FLAG_QUERIED)) == 0;
+    sound = read_like(bytes, layout) && sound;
+    for (size_t i = AT_NOTHING; i < AT_LIKE; i++) sound = sound && bytes[i] == 0;
     for (size_t i = AT_REST; i < STORE_LAYOUT_BYTES; i++) sound = sound && bytes[i] == 0;
     return sound;
 }

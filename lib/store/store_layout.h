@@ -20,11 +20,25 @@ enum store_origin {
 
 enum { STORE_ROLES = 4 }; /* user, item, rating, timestamp */
 
+/* How events came out of ratings. */
+enum store_liked {
+    STORE_LIKED_NOT,     /* they did not: ratings, or events from the start */
+    STORE_LIKED_FROM,    /* every rating of at least a threshold is one */
+    STORE_LIKED_ANY,     /* every rating is one */
+    STORE_LIKED_SEVERAL, /* inputs differed */
+};
+
 struct store_layout {
     enum store_origin origin;
     bool drops_bad;    /* a bad record was dropped by itself, and did not end the import */
     uint32_t formats;  /* formats of all inputs, a bit each: see store_layout_format() */
     bool holds_events; /* the values are counts of events, not ratings; a flag of the header */
+    /* One shard of several: which users are in it depends on the users before them. */
+    bool is_shard;
+    /* A query or a view of a database gave the records: other records may decide about each. */
+    bool is_queried;
+    enum store_liked liked;
+    double like; /* threshold of STORE_LIKED_FROM; else 0 */
 
     /* Where the fields of a record were; all 0 where the format says it, or where inputs
      * differed. */
@@ -50,7 +64,8 @@ const char *store_layout_format_name(size_t i);
  * events are not to be joined. */
 void store_layout_join(struct store_layout *all, const struct store_layout *one);
 
-/* @return whether each record was read by itself, whatever the others are */
+/* @return whether each record was read by itself, whatever the others are, and nobody's presence
+ * follows from anyone else's */
 bool store_layout_is_by_record(const struct store_layout *layout);
 
 /* The layout as programs see it. */

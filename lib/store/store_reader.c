@@ -15,6 +15,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "files/file_identity.h"
 #include "files/file_read.h"
 #include "files/output_file.h"
 #include "store/store_reader.h"
@@ -331,15 +332,33 @@ bool store_holds_events(const struct dpmf_store *store) { return store->layout.h
 double store_least_event(const struct dpmf_store *store, double like) {
     return store->layout.holds_events ? -INFINITY : like;
 }
-void store_set_losses(struct dpmf_store *store, uint64_t n_bad, uint64_t n_not_liked) {
-    assert(store);
-    store->n_bad = n_bad;
-    store->n_not_liked = n_not_liked;
+void store_set_losses(struct dpmf_store *store, const struct dpmf_import_report *report) {
+    assert(store && report);
+    store->n_bad = report->skipped;
+    store->n_not_liked = report->not_liked;
+    store->first_line_contradicts = report->first_line_contradicts;
 }
 void store_set_made_from(struct dpmf_store *store, const struct file_identity *input) {
     assert(store && input);
     store->made_from = *input;
 }
+static bool is_file_of(const struct dpmf_store *store, const struct file_identity *file) {
+    struct stat status;
+    if (store->fd < 0 || fstat(store->fd, &status) < 0) return false;
+    const struct file_identity own = {
+        .is_known = true, .device = (uint64_t)status.st_dev, .inode = (uint64_t)status.st_ino};
+    return file_identity_equal(&own, file);
+}
+
+bool store_is_read_from(const struct dpmf_store *store, const char *path) {
+    assert(store && path);
+    const struct file_identity file = file_identity_of(path);
+    if (!file.is_known) return false;
+    for (size_t i = 0; i < store->n_parts; i++)
+        if (is_file_of(store->parts[i], &file)) return true;
+    return is_file_of(store, &file) || file_identity_equal(&store->made_from, &file);
+}
+
 const struct file_identity *store_made_from(const struct dpmf_store *store) {
     return &store->made_from;
 }
@@ -394,6 +413,7 @@ void dpmf_store_info(const struct dpmf_store *store, struct dpmf_store_info *inf
         .layout = store_layout_shown(&store->layout),
         .bad_records = store->n_bad,
         .not_liked = store->n_not_liked,
+        .first_line_contradicts = store->first_line_contradicts,
     };
 }
 

@@ -74,6 +74,7 @@ static int join_parts(struct dpmf_store *set, struct dpmf_error *error) {
     set->item_ratings = memory_alloc_zero((size_t)set->n_items + 1, sizeof set->item_ratings[0]);
     if (!set->index || !set->item_ratings) return error_no_memory(error);
     for (size_t i = 0; i < set->n_parts; i++) add_part(set, set->parts[i]);
+    set->layout.is_shard = false; /* everyone is there */
     return 0;
 }
 

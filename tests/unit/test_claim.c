@@ -16,13 +16,23 @@
 #include "statement/claim.h"
 #include "statement/statement_words.h"
 
-enum { CONDITIONAL = 1, CATALOGUE = 2, DELTA = 4, EPSILON = 8, RESEARCH = 16, SEED = 32, ALL = 64 };
+enum {
+    CONDITIONAL = 1,
+    CATALOGUE = 2,
+    DELTA = 4,
+    EPSILON = 8,
+    RESEARCH = 16,
+    SEED = 32,
+    QUERY = 64,
+    ALL = 128
+};
 
 static struct statement make(unsigned parts) {
     struct statement statement = statement_make(1, 4, 0, 0);
     statement.epsilon = parts & EPSILON ? 21 : 20;
     statement.catalogue_from_ratings = parts & CATALOGUE;
     statement.is_research = parts & RESEARCH;
+    statement.is_queried = parts & QUERY;
     statement.is_insecure = parts & SEED;
     if (parts & DELTA) statement.declared_users = 100000;
     if (!(parts & CONDITIONAL)) return statement;
@@ -43,7 +53,7 @@ static unsigned expected_assumptions(unsigned parts) {
     return (parts & CONDITIONAL ? DPMF_ASSUMES_CONVERGENCE : 0) |
            (parts & CATALOGUE ? DPMF_ASSUMES_CATALOGUE : 0) |
            ((parts & (DELTA | CONDITIONAL)) == DELTA ? DPMF_ASSUMES_DELTA : 0) |
-           (parts & EPSILON ? DPMF_ASSUMES_EPSILON : 0);
+           (parts & EPSILON ? DPMF_ASSUMES_EPSILON : 0) | (parts & QUERY ? DPMF_ASSUMES_QUERY : 0);
 }
 
 /* The JSON and the page for people say the same, and name every assumption. */

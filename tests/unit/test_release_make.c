@@ -103,6 +103,39 @@ static void test_a_release(void **state) {
     dpmf_model_close(model);
 }
 
+/* A slip of the hand must not cost anyone their ratings, whoever calls. */
+static void test_over_its_inputs(void **state) {
+    const struct world *world = *state;
+    struct dpmf_error error;
+    struct dpmf_release_options options = good_options(world);
+    struct dpmf_split_options split = dpmf_split_options_default();
+    char link_name[TEMP_PATH_MAX], about[TEMP_PATH_MAX];
+    const char *input = world->ratings;
+    temp_dir_file(&world->dir, "link.dpr", link_name);
+    temp_dir_file(&world->dir, "about.txt", about);
+    temp_dir_write(about, "controller: x\n", 14);
+    assert_int_equal(symlink(world->ratings, link_name), 0);
+    options.about = about;
+    const char *const outputs[] = {world->ratings, link_name, world->items, about};
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        assert_int_equal(dpmf_release_make(world->store, outputs[i], &options, NULL, NULL, &error),
+                         DPMF_ERR_USAGE_CONFLICT);
+        assert_non_null(strstr(error.message, "written over"));
+    }
+    assert_int_equal(dpmf_import(&input, 1, link_name, NULL, NULL, NULL, &error),
+                     DPMF_ERR_USAGE_CONFLICT);
+    assert_int_equal(
+        dpmf_store_split(world->store, link_name, world->output, &split, NULL, NULL, &error),
+        DPMF_ERR_USAGE_CONFLICT);
+    assert_int_equal(
+        dpmf_store_split(world->store, world->output, link_name, &split, NULL, NULL, &error),
+        DPMF_ERR_USAGE_CONFLICT);
+    /* Nothing was lost. */
+    struct dpmf_store *again = NULL;
+    assert_int_equal(dpmf_store_open(world->ratings, NULL, NULL, &again, NULL), 0);
+    dpmf_store_close(again);
+}
+
 static void test_refusals(void **state) {
     const struct world *world = *state;
     struct dpmf_error error;
@@ -375,7 +408,7 @@ int main(void) {
         cmocka_unit_test(test_a_release),       cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_budget),          cmocka_unit_test(test_wishes),
         cmocka_unit_test(test_spent_so_far),    cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_before_spending),
+        cmocka_unit_test(test_before_spending), cmocka_unit_test(test_over_its_inputs),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);
 }

@@ -113,6 +113,48 @@ static void sources_say_what_decided(void **state) {
         }
 }
 
+/* What a header says of shards, queries and likes comes back, and nothing else is taken. */
+static void flags_are_kept(void **state) {
+    (void)state;
+    uint8_t bytes[STORE_LAYOUT_BYTES];
+    struct store_layout read, layout = store_layout_declared();
+    layout.is_shard = true;
+    layout.is_queried = true;
+    layout.liked = STORE_LIKED_FROM;
+    layout.like = 3.5;
+    store_layout_write(&layout, bytes);
+    assert_true(store_layout_read(bytes, &read));
+    assert_true(read.is_shard && read.is_queried && read.like == 3.5);
+    assert_int_equal(read.liked, STORE_LIKED_FROM);
+    assert_false(store_layout_is_by_record(&read));
+    for (size_t i = 18; i < STORE_LAYOUT_BYTES; i++) {
+        const uint8_t before = bytes[i];
+        if (i >= 24 && i < 32) continue; /* any threshold that is a number */
+        bytes[i] |= 0x80;
+        assert_false(store_layout_read(bytes, &read));
+        bytes[i] = before;
+    }
+    memset(bytes + 24, 0xff, 8);
+    assert_false(store_layout_read(bytes, &read)); /* no number */
+    layout = store_layout_declared();
+    store_layout_write(&layout, bytes);
+    bytes[24] = 1;
+    assert_false(store_layout_read(bytes, &read)); /* a threshold of nothing */
+
+    struct store_layout all = store_layout_declared(), one = store_layout_declared();
+    all.formats = one.formats = store_layout_format("csv");
+    one.is_queried = true;
+    store_layout_join(&all, &one);
+    assert_true(all.is_queried && !all.is_shard && store_layout_is_by_record(&all));
+    one = store_layout_declared();
+    one.formats = store_layout_format("csv");
+    one.is_shard = true;
+    one.liked = STORE_LIKED_ANY;
+    store_layout_join(&all, &one);
+    assert_true(all.is_queried && all.is_shard && all.liked == STORE_LIKED_SEVERAL);
+    assert_false(store_layout_is_by_record(&all));
+}
+
 static void fields_are_kept(void **state) {
     (void)state;
     import_text("in", csv, options_of(NULL, NULL, 0, true), "out.dpr");
@@ -347,11 +389,12 @@ static int remove_directory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources_say_what_decided),   cmocka_unit_test(fields_are_kept),
-        cmocka_unit_test(refusals_name_the_settings), cmocka_unit_test(inputs_are_joined),
-        cmocka_unit_test(stores_carry_it_on),         cmocka_unit_test(arrays_are_declared),
-        cmocka_unit_test(ids_follow_the_formats),     cmocka_unit_test(old_stores_are_read),
-        cmocka_unit_test(wrong_layouts_are_refused),  cmocka_unit_test(all_formats_are_shown),
+        cmocka_unit_test(sources_say_what_decided), cmocka_unit_test(fields_are_kept),
+        cmocka_unit_test(flags_are_kept),           cmocka_unit_test(refusals_name_the_settings),
+        cmocka_unit_test(inputs_are_joined),        cmocka_unit_test(stores_carry_it_on),
+        cmocka_unit_test(arrays_are_declared),      cmocka_unit_test(ids_follow_the_formats),
+        cmocka_unit_test(old_stores_are_read),      cmocka_unit_test(wrong_layouts_are_refused),
+        cmocka_unit_test(all_formats_are_shown),
     };
     return cmocka_run_group_tests(tests, enter_directory, remove_directory);
 }
