@@ -124,16 +124,25 @@ def dpmf_py_arrow_release(stream: Any) -> None:
 class Table:
     """An Arrow table that was given, open: it can be read once."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, is_private: bool = False) -> None:
         self._kept: list[Any] = [value]  # whatever the stream may still need
         self._batches: Optional[_Batches] = None
-        if is_lazy(value):
-            self.stream = self._of_lazy(value)
-        elif hasattr(value, "__arrow_c_stream__"):
-            self.stream = self._of_stream(value)
-        else:
-            self.stream = self._of_array(value)
+        self.stream = self._opened(value, is_private)
         self.fields = self._fields()
+
+    def _opened(self, value: Any, is_private: bool) -> Any:
+        """Its library may run a query here, and say what value it failed on: in a private run that is not repeated."""
+        try:
+            if is_lazy(value):
+                return self._of_lazy(value)
+            return self._of_stream(value) if hasattr(value, "__arrow_c_stream__") else self._of_array(value)
+        except (InputError, MemoryError):
+            raise
+        except Exception:
+            if not is_private:
+                raise
+        raise InputError(lib.DPMF_ERR_INPUT_ARROW, "the library that has the table could not give it",
+                         "try to read it there: what it says may be about people, and is not repeated here")
 
     @property
     def failure(self) -> Optional[BaseException]:

@@ -363,8 +363,8 @@ def _tell_people(report: Any) -> bool:
     """Lists of people in the place of public tables."""
     for n, what in ((report.users_as_items, "an item of the catalogue that nobody rated: is it a list "
                      "of people? The release would publish it"),
-                    (report.users_as_categories, "a category of the item features: are they about "
-                     "people?")):
+                    (report.users_as_categories, "a category or a number of the item features: are they "
+                     "about people?")):
         if n:
             warn(f"{n} user{'s have' if n > 1 else ' has'} the id of {what}", PrivacyWarning)
     return bool(report.users_as_items or report.users_as_categories)

@@ -67,14 +67,32 @@ def _by_protocol(value: Any) -> Optional[Frame]:
             from pandas.api.interchange import from_dataframe  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError:
             raise _unreadable(value, "pandas") from None
-        return frame_of(from_dataframe(value))
+        return frame_of(_made_of(value, from_dataframe))
     if hasattr(value, "__arrow_c_stream__"):
         try:
             import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError:
             raise _unreadable(value, "pyarrow") from None
-        return frame_of(pyarrow.table(value))
+        table = _made_of(value, pyarrow.table)
+        if _made_of(value, pyarrow.table).num_rows != table.num_rows:
+            raise InputError(lib.DPMF_ERR_INPUT_ARROW,
+                             f"a {type(value).__name__} can be read only once, and would be empty in the next fit",
+                             "give the table that is in it, such as reader.read_all()")
+        return frame_of(table)
     return None
+
+
+def _made_of(value: Any, make: Callable[[Any], Any]) -> Any:
+    """What another library makes of it. What that says when it fails may be about people, and is not repeated."""
+    try:
+        return make(value)
+    except MemoryError:
+        raise
+    except Exception:
+        made = None
+    if made is None:  # outside, so that nothing hangs on what is raised
+        raise InputError(lib.DPMF_ERR_INPUT_ARROW, f"a {type(value).__name__} cannot be read as a table",
+                         "try to read it with its own library")
 
 
 def _unreadable(value: Any, wanted: str) -> InputError:
@@ -97,6 +115,27 @@ def frame_of_dict(value: Mapping[Any, Any]) -> Optional[Frame]:
     if not keys or not all(isinstance(key, str) and is_column(value[key]) for key in keys):
         return None
     return Frame(keys, lambda place: value[keys[place]])
+
+
+def check_lengths(what: str, *columns: list[Any]) -> None:
+    """Of columns of one table; what is beyond the shortest would be lost without a word."""
+    if len(set(map(len, columns))) > 1:
+        raise InputError(lib.DPMF_ERR_INPUT_COUNT,
+                         f"the columns of {what} have {' and '.join(map(str, sorted(set(map(len, columns)))))} values: "
+                         "each row has one of each")
+
+
+_NARROW = {"float16": np.float16, "halffloat": np.float16, "float32": np.float32, "float": np.float32}
+
+
+def ids_of(column: Any) -> list[Any]:
+    """The values of a column of ids. Floats of less than 64 bits stay what they are: above 2^24 one of 32 bits stands
+    for several whole numbers, which nobody sees in a float of Python."""
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    narrow = _NARROW.get(kind.removesuffix("[pyarrow]"))
+    if narrow is None:
+        return values_of(column)
+    return [narrow(value) if isinstance(value, float) else value for value in values_of(column)]
 
 
 def values_of(column: Any) -> list[Any]:

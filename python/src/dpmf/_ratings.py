@@ -117,9 +117,9 @@ def _check_shape(shape: tuple[int, ...], is_masked: bool) -> None:
                          "records are given by columns: fit(*array.T); a matrix of so few items masked or sparse")
 
 
-def _from_arrow(value: Any, names: Named, ranks: bool) -> Given:
+def _from_arrow(value: Any, names: Named, ranks: bool, is_private: bool = False) -> Given:
     """The library finds the columns; whether they are events, and their ids texts, is the schema's to say."""
-    table = Table(value)
+    table = Table(value, is_private)
     found = {role: [field for field in table.fields if role_of(field.name) == role]
              for role in ("user", "item", "rating", "count")}
     has_value = bool(names.rating or found["rating"] or found["count"])
@@ -163,9 +163,9 @@ def _from_frame(frame: Frame, ranks: bool, names: Named = Named()) -> Columns:
 
 def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = None, *,
                counts: Any = None, ranks: bool = False, likes: bool = False,
-               names: Named = Named()) -> Union[Columns, Given]:
+               names: Named = Named(), is_private: bool = False) -> Union[Columns, Given]:
     """The columns behind the arguments of fit. `ranks`: the goal is to rank; `likes`: from ratings, of which some are
-    events."""
+    events; `is_private`: for a release."""
     names.check()
     if any(names) and items is not None:
         raise usage("user, item, rating and time name columns of a table: users and items are given by themselves here")
@@ -180,7 +180,7 @@ def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = 
     if hasattr(users, "tocoo"):
         return _from_sparse(users, ranks and not likes)
     if is_arrow(users):
-        return _from_arrow(users, names, ranks)
+        return _from_arrow(users, names, ranks, is_private)
     frame = frame_of_dict(users) if isinstance(users, Mapping) else frame_of(users)
     if frame is not None:
         return _from_frame(frame, ranks, names)

@@ -18,7 +18,7 @@ def extend_release(release: PathLike, catalogue: PathLike, item_features: PathLi
 
     Post-processing of what is public: no epsilon is spent and no ledger is asked. The statement of the
     new release, written to `path`, names its parent. Returns what was done: ``items``, ``new_items``,
-    ``known_items``, ``undescribed``, ``features``, ``parent`` and ``id``.
+    ``known_items``, ``undescribed``, ``features``, ``parent``, ``id`` and ``kind``, which is the parent's.
     """
     report, error = ffi.new("struct dpmf_extend_report *"), new_error()
     check(lib.dpmf_release_extend(path_bytes(release), path_bytes(catalogue), path_bytes(item_features),
@@ -27,6 +27,10 @@ def extend_release(release: PathLike, catalogue: PathLike, item_features: PathLi
                               ("items", "new_items", "known_items", "undescribed", "features")}
     counts["parent"] = ffi.string(report.parent).decode()
     counts["id"] = ffi.string(report.id).decode()
+    statement = ffi.new("struct dpmf_statement *")
+    check(lib.dpmf_release_statement(path_bytes(path), statement, error), error)
+    counts["kind"] = ffi.string(lib.dpmf_claim_name(statement.claim)).decode()
+    lib.dpmf_statement_free(statement)
     return counts
 
 

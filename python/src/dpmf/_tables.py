@@ -14,11 +14,11 @@ from typing import Any, Callable, Iterable, Mapping
 
 import numpy as np
 
-from ._frames import Frame, frame_of, frame_of_dict, is_column, role_of, values_of
+from ._frames import Frame, check_lengths, frame_of, frame_of_dict, ids_of, is_column, role_of, values_of
 from ._ids import id_bytes, refuse_id
 from ._native import lib
 from ._values import encoded, float_of, is_path, is_writable, path_bytes
-from .errors import InputError, PrivacyRefused, UsageError, told, usage
+from .errors import InputError, PrivacyRefused, PrivacyWarning, UsageError, told, usage, warn
 
 
 def file_of(value: Any, path: Path, write: Callable[[Any, Any], None]) -> bytes:
@@ -83,8 +83,8 @@ def _catalogue_of_frame(value: Any, frame: Frame) -> list[Any]:
     name = getattr(index, "name", None)
     _refuse_people([*frame.names, name])
     if not places and isinstance(name, str) and role_of(name) == "item":
-        return values_of(index)
-    return values_of(_the_column(frame, "catalogue", places, "item"))
+        return ids_of(index)
+    return ids_of(_the_column(frame, "catalogue", places, "item"))
 
 
 def _catalogue_of_dict(catalogue: Mapping[Any, Any]) -> list[Any]:
@@ -105,7 +105,7 @@ def catalogue_items(catalogue: Any) -> list[Any]:
     if not isinstance(catalogue, Iterable) and not is_column(catalogue):
         raise _refuse_shape(catalogue)
     _refuse_people([getattr(catalogue, "name", None)])  # of a series
-    return values_of(catalogue)
+    return ids_of(catalogue)
 
 
 def write_catalogue(catalogue: Any, table: Any) -> None:
@@ -124,7 +124,9 @@ def _epsilon_places(frame: Frame) -> list[int]:
 def _wishes_of_frame(frame: Frame) -> list[tuple[Any, Any]]:
     users = _the_column(frame, "user_privacy", frame.places("user"), "user")
     epsilons = _the_column(frame, "user_privacy", _epsilon_places(frame), "epsilon")
-    return list(zip(values_of(users), values_of(epsilons)))
+    ids, wishes = ids_of(users), values_of(epsilons)
+    check_lengths("user_privacy", ids, wishes)
+    return list(zip(ids, wishes))
 
 
 def _wishes(wishes: Any) -> list[tuple[Any, Any]]:
@@ -142,14 +144,17 @@ def _wishes(wishes: Any) -> list[tuple[Any, Any]]:
             raise usage("the series user_privacy is numbered by its rows, and not by users",
                         'give the frame with both columns, or frame.set_index("user")["epsilon"]; where the numbers '
                         'are users, name the index: series.rename_axis("user")')
-        return list(zip(values_of(wishes.index), values_of(wishes)))
+        return list(zip(ids_of(wishes.index), values_of(wishes)))
     raise usage("user_privacy is a dict of users and epsilons, a frame with these columns, or a file")
 
 
 def write_wishes(wishes: Any, table: Any) -> None:
     """Whose wish is at fault is not said: ids of people belong in no message of a private run."""
     table.writerow(["user", "epsilon"])
-    for user, epsilon in _wishes(wishes):
+    rows = _wishes(wishes)
+    if not rows and not isinstance(wishes, Mapping):  # a stream that was read before looks like this
+        warn("user_privacy names nobody", PrivacyWarning)
+    for user, epsilon in rows:
         wish = float_of(epsilon)
         if wish is None:
             raise usage(f"an epsilon of user_privacy is a {type(epsilon).__name__}, not a number")
@@ -178,10 +183,11 @@ def _cell(value: Any) -> str:
 
 def _features_of_frame(frame: Frame) -> tuple[list[str], list[tuple[Any, ...]]]:
     places = frame.places("item")
-    items = values_of(_the_column(frame, "item_features", places, "item"))
+    items = ids_of(_the_column(frame, "item_features", places, "item"))
     others = [place for place in range(len(frame.names)) if place != places[0]]
-    rows = list(zip(items, *(values_of(frame.column(place)) for place in others)))
-    return [frame.names[place] for place in others], rows
+    columns = [values_of(frame.column(place)) for place in others]
+    check_lengths("item_features", items, *columns)
+    return [frame.names[place] for place in others], list(zip(items, *columns))
 
 
 def _features(features: Any) -> tuple[list[Any], list[tuple[Any, ...]]]:

@@ -306,7 +306,8 @@ class Model(Measured):
         if pairs is not None:
             ratings, (users, items) = items, pairs
         columns = columns_of(users, items, ratings, timestamps, counts=counts, ranks=ranks,
-                             likes=self.like is not None, names=Named(user, item, rating, time))
+                             likes=self.like is not None, names=Named(user, item, rating, time),
+                             is_private=self.epsilon is not None)
         if columns.is_events and self.goal == "rating":
             raise usage("events are no ratings, which goal=\"rating\" is to predict",
                         'give ratings, or goal="ranking"')
