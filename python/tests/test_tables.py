@@ -253,6 +253,63 @@ class Catalogues(FolderTest):
         self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))
 
 
+    def refused(self, kind, **parameters):
+        with quiet(), self.assertRaises(kind):
+            private_model(self.folder, **{"catalogue": range(50), **parameters}).fit(*self.ratings)
+        self.assertEqual(releases_in(self.folder / "ledger"), 0)
+
+    def test_columns_of_unequal_length(self):
+        """What is beyond the shortest is not lost without a word."""
+        self.refused(dpmf.InputError, user_privacy={"user": [3, 4, 5], "epsilon": [0.0, 0.0]})
+        self.refused(dpmf.InputError, user_privacy=ArrowTable(user=[3, 4], epsilon=[0.0]))
+        self.refused(dpmf.InputError, item_features={"item": list(range(50)), "year": list(range(49))})
+
+    def test_narrow_floats_in_wishes(self):
+        """A float32 from 2^24 on stands for several users."""
+        for kind, end in ((np.float32, 2**24), (np.float16, 2**11)):
+            users = np.array([3, end], dtype=kind)
+            self.refused(dpmf.InputError, user_privacy={"user": users, "epsilon": [0.0, 0.0]})
+            self.refused(dpmf.InputError, catalogue=users)
+        with quiet():
+            wishes = {"user": np.array([3, 4], dtype=np.float32), "epsilon": [0.0, 0.5]}
+            model = private_model(self.folder, catalogue=range(50), user_privacy=wishes).fit(*self.ratings)
+        self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))
+
+    def test_wishes_that_can_be_read_once(self):
+        """In a second fit nobody would have a wish."""
+        try:
+            import pyarrow as pa
+        except ImportError:
+            self.skipTest("pyarrow is not installed")
+        table = pa.table({"user": [3, 4], "epsilon": [0.0, 0.5]})
+        self.refused(dpmf.InputError, user_privacy=table.to_reader())
+        with quiet():
+            model = private_model(self.folder, catalogue=range(50), user_privacy=table)
+            for _ in range(2):
+                self.assertEqual(model.fit(*self.ratings).report_["users_left_out"], 1)
+        empty = table.slice(0, 0)
+        with self.assertWarnsRegex(dpmf.PrivacyWarning, "names nobody"):
+            private_model(self.folder, catalogue=range(50), user_privacy=empty).fit(*self.ratings)
+
+    def test_what_another_library_says(self):
+        """DuckDB names the value that it could not convert, which is a person's."""
+
+        class Relation:
+            def __arrow_c_stream__(self, requested_schema=None):
+                raise ValueError("Could not convert string 'alice' to INT32")
+
+        with self.assertRaises(dpmf.InputError) as raised:
+            private_model(self.folder, catalogue=range(50)).fit(Relation())
+        shown = "".join(traceback.format_exception(raised.exception))
+        self.assertNotIn("alice", shown)
+        self.assertIsNone(raised.exception.__context__)
+        with self.assertRaisesRegex(ValueError, "alice"):
+            dpmf.Model(n_epochs=1).fit(Relation())
+        with self.assertRaises(dpmf.DpmfError) as raised:
+            private_model(self.folder, catalogue=range(50), user_privacy=Relation()).fit(*self.ratings)
+        self.assertNotIn("alice", "".join(traceback.format_exception(raised.exception)))
+
+
 class Messages(FolderTest):
     """No error, warning or repr holds what is in a table; of a record at fault at most that one."""
 

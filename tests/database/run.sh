@@ -189,6 +189,43 @@ report $? "--on-error skip"
 
 # ---- a row decides nothing about others ----------------------------------------------------------
 
+# A plain table is read row by row; what a query, a view or a policy gives may depend on other rows,
+# and its release is partial.
+sql <<'SQL'
+CREATE TABLE plain ("user" text, item text, rating int);
+INSERT INTO plain VALUES ('ann', 'a', 3), ('bob', 'b', 4);
+CREATE TABLE "Odd 'Table" AS SELECT * FROM plain;
+CREATE VIEW seen AS SELECT "user", item, (SELECT count(*) FROM plain)::int AS rating FROM plain;
+CREATE MATERIALIZED VIEW kept AS SELECT * FROM plain;
+CREATE TABLE parts ("user" text, item text, rating int) PARTITION BY LIST (item);
+CREATE TABLE part_a PARTITION OF parts FOR VALUES IN ('a');
+INSERT INTO parts VALUES ('ann', 'a', 3);
+CREATE TABLE guarded AS SELECT * FROM plain;
+ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
+CREATE TABLE heirs () INHERITS (guarded);
+CREATE TABLE parent AS SELECT * FROM plain;
+CREATE TABLE child () INHERITS (parent);
+ALTER TABLE child ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC;
+SQL
+# kind NAME KIND ADDRESS: what a release from it may claim
+kind() {
+    printf 'item\na\nb\nc\n' >kinds.items
+    [[ -e kinds.ledger ]] || "$dpmf" ledger init -q kinds.ledger
+    "$dpmf" train -q "$3" --epsilon 1 --rating-range 1:5 --catalogue kinds.items --ledger kinds.ledger --json \
+        -o kinds.safetensors >said 2>&1 && grep -q "\"kind\":\"$2\"" said
+    report $? "the kind of a release from $1 is $2"
+}
+kind "a table" proven "$base?table=plain"
+kind "a table in a schema" proven "$base?table=public.plain"
+kind "a table with an odd name" proven "$base?table=Odd 'Table"
+kind "a partitioned table" proven "$base?table=parts"
+kind "a view" partial "$base?table=seen"
+kind "a materialised view" partial "$base?table=kept"
+kind "a query" partial "$base?query=SELECT * FROM plain"
+kind "a table with row security" partial "$base?table=guarded"
+kind "a table with an heir that has row security" partial "$base?table=parent"
+
 # Rows that are made up, one at a time at any place among those of others, whose ratings stay the
 # same.
 python3 - >inserted.sql <<'PYTHON'
