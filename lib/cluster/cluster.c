@@ -249,7 +249,7 @@ int cluster_gather(const struct dpmf_cluster *cluster, const void *mine, void *a
     char *bytes = all;
     int code = 0;
     if (rank != root)
-        return send(cluster, root, TAG_GATHER, mine ? mine : bytes + start[rank],
+        return send(cluster, root, TAG_GATHER, mine || !bytes ? mine : bytes + start[rank],
                     start[rank + 1] - start[rank], error);
     if (mine && mine != bytes + start[rank])
         memcpy(bytes + start[rank], mine, start[rank + 1] - start[rank]);

@@ -74,8 +74,9 @@ static bool is_wanted(const struct ranker *ranker, uint64_t user) {
 static bool make_room(const struct ranker *ranker, struct ranked *ranked, size_t n_users) {
     size_t kept = ranker->ranking->take ? n_users : 1, cells;
     ranked->n = ranked->n_id_bytes = 0;
-    return !__builtin_mul_overflow(kept, ranker->n, &cells) &&
-           memory_reserve(&ranked->users, &ranked->user_capacity, n_users, sizeof *ranked->users) &&
+    if (__builtin_mul_overflow(kept, ranker->n, &cells)) return false;
+    if (cells == 0) cells = 1; /* lists of nothing have an address too */
+    return memory_reserve(&ranked->users, &ranked->user_capacity, n_users, sizeof *ranked->users) &&
            memory_reserve(&ranked->best, &ranked->best_capacity, cells, sizeof *ranked->best) &&
            memory_reserve(&ranked->ratings, &ranked->rating_capacity, cells,
                           sizeof *ranked->ratings);
@@ -116,8 +117,7 @@ static int give(const struct ranker *ranker, const struct ranked *ranked,
     const struct rank_users *ranking = ranker->ranking;
     for (size_t i = 0; ranking->take && i < ranked->n; i++) {
         const struct ranked_user *user = &ranked->users[i];
-        struct dpmf_user_list list = {.id = ranked->id_bytes + user->id_from,
-                                      .id_length = user->id_length,
+        struct dpmf_user_list list = {.id_length = user->id_length,
                                       .user = user->user,
                                       .known = user->known,
                                       .items = ranked->best + i * ranker->n,
@@ -125,6 +125,8 @@ static int give(const struct ranker *ranker, const struct ranked *ranked,
                                       .n = user->n_best};
         if (user->user != UINT64_MAX)
             list.id = dpmf_model_user_id(ranking->model, user->user, &list.id_length);
+        else
+            list.id = ranked->id_bytes + user->id_from;
         if (ranking->take(ranking->self, &list) != 0)
             return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     }

@@ -330,7 +330,7 @@ static int visit_items(const struct tiling *tiling, struct factor_matrix *items,
     const uint64_t most = row_store_piece(stride);
     uint32_t *row = rows_by_place(tiling, items->n);
     float *rows = memory_alloc_zero((size_t)most, bytes + sizeof(float));
-    float *biases = rows + most * stride;
+    float *biases = rows ? rows + most * stride : NULL;
     int code = row && rows ? 0 : error_no_memory(error);
     for (uint64_t first = 0; first < items->n && code == 0; first += most) {
         const uint64_t n = items->n - first < most ? items->n - first : most;

@@ -206,15 +206,15 @@ static struct dpmf_ranking_part plain_part(const struct fixture *fixture, const 
         popularity[0] += rank > 0 ? list_sum / (double)rank : 0;
         popularity[1] += wanted_sum / (double)relevant;
         if (relevant_here == 0) continue;
-        const double most = (double)(relevant_here < n ? relevant_here : n);
+        const size_t most = relevant_here < n ? relevant_here : n;
         for (size_t r = 1; r <= most; r++) ideal += 1 / log2((double)r + 1);
         p.users++;
         p.wanted += relevant_here;
         p.recall += (double)hits / (double)relevant_here;
-        p.recall_capped += (double)hits / most;
+        p.recall_capped += (double)hits / (double)most;
         p.precision += (double)hits / (double)n;
         p.ndcg += dcg / ideal;
-        p.map += precision / most;
+        p.map += precision / (double)most;
         p.mrr += first;
     }
     for (int i = 0; i < ITEMS; i++) {
