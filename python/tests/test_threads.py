@@ -30,7 +30,16 @@ def much():
 
 class Threads(unittest.TestCase):
     def test_the_lock_is_released(self):
-        """Another thread counts while the library works: with the lock held it could not."""
+        """Another thread counts while the library works: with the lock held it could not, in any of
+        these tries; without, a busy machine may keep it from counting in one or two."""
+        for _ in range(4):
+            try:
+                return self.count_beside_a_fit()
+            except AssertionError:
+                pass
+        self.count_beside_a_fit()
+
+    def count_beside_a_fit(self):
         users, items, ratings = much()
         done = threading.Event()
         result = []
@@ -139,7 +148,7 @@ class Interrupts(FolderTest):
                     print("interrupted", model.__sklearn_is_fitted__())
                 """)
             self.assertEqual((status, out.split()), (0, ["interrupted", "False"]), error)
-            self.assertLess(seconds, 10)
+            self.assertLess(seconds, 50)  # of a million epochs; a busy machine has time
             self.assertEqual([path.name for path in self.folder.iterdir()], ["started"])  # nothing left behind
 
     def test_uncaught(self):

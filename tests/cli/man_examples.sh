@@ -33,7 +33,7 @@ run_example() {
     rm -rf "$work/run"
     mkdir "$work/run"
     # The left side of a pipe has no status of its own here, but it would say "dpmf: error:".
-    if (cd "$work/run" && timeout 60 bash -e -c "$setup" && timeout 60 bash -c "$command") \
+    if (cd "$work/run" && timeout 600 bash -e -c "$setup" && timeout 600 bash -c "$command") \
         >"$work/output" 2>&1 </dev/null && ! grep -q '^dpmf: error:' "$work/output"; then
         passed=$((passed + 1))
         return

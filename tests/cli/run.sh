@@ -89,7 +89,7 @@ run_case() {
     name=${base#"$here"/}
     rm -rf "$work/run"
     mkdir -m 755 "$work/run"
-    (cd "$work/run" && exec timeout 120 bash "$script") \
+    (cd "$work/run" && exec timeout 600 bash "$script") \
         >"$work/stdout" 2>"$work/stderr" </dev/null
     status=$?
     # The directory of a case may have been made unreadable, or read-only, on purpose.

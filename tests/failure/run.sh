@@ -150,6 +150,20 @@ for ((i = 0; i < 20; i++)); do
 done
 echo "of 20 killed runs, $cut left a snapshot from the middle of an epoch"
 
+# busy PID SECONDS: waits until a process is `dpmf` and has used so much processor time since.
+busy() {
+    local ticks=0 begun="" per_second
+    per_second=$(getconf CLK_TCK)
+    while [[ -r /proc/$1/stat ]]; do
+        if [[ $(cat "/proc/$1/comm" 2>/dev/null) == dpmf ]]; then
+            ticks=$(awk '{ print $14 + $15 }' "/proc/$1/stat" 2>/dev/null)
+            begun=${begun:-$ticks}
+            ((${ticks:-0} - ${begun:-0} >= $2 * per_second)) && return
+        fi
+        sleep 0.05
+    done
+}
+
 # A signal ends the run at the next whole block, with a snapshot of it.
 for case in INT:130 TERM:143; do
     signal=${case%:*}
@@ -159,7 +173,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$dpmf" train ratings.dpr -k 16 --epochs 10
         --deterministic --quiet --snapshot snapshot.safetensors --snapshot-every 1h \
         -o out.safetensors 2>stderr &
     pid=$!
-    sleep 0.7
+    busy "$pid" 1
     kill -"$signal" "$pid"
     wait "$pid"
     status=$?

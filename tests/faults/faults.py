@@ -36,7 +36,7 @@ class Faults:
             os.remove(log)
         process = self.shop.start(arguments, place, FAULT_SEED=str(seed), FAULT_LOG=log, LD_PRELOAD=LIBRARY)
         try:
-            output, messages = process.communicate(timeout=60)
+            output, messages = process.communicate(timeout=600)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()

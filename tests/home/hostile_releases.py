@@ -171,7 +171,7 @@ def refuse(number, data, verb):
         file.write(data)
     arguments = [path if word == "FILE" else word for word in VERBS[verb]]
     try:
-        done = subprocess.run([dpmf, *arguments], capture_output=True, timeout=60)
+        done = subprocess.run([dpmf, *arguments], capture_output=True, timeout=600)
     except subprocess.TimeoutExpired:
         return f"{verb} does not end"
     finally:

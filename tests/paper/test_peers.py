@@ -44,7 +44,8 @@ class PeersTest(Scratch):
         self.assertEqual([error for _, error in found["rmse_by_time"]], [0.80, 0.81, 0.82, 0.83])
         times = [seconds for seconds, _ in found["rmse_by_time"]]
         self.assertEqual(times, sorted(times))
-        self.assertTrue(all(0 < speed <= 1000 / 0.01 for speed in found["updates_per_second"]))
+        # How long a line takes is the machine's affair: two may be read at once after a pause.
+        self.assertTrue(all(speed > 0 for speed in found["updates_per_second"]))
 
     def test_libmf_that_ends_early_is_an_error(self):
         work = self.work(LIBMF=self.script("mf-train", "echo '   0 0.9 0.8 1e3'"))

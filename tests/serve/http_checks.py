@@ -17,7 +17,7 @@ import traceback
 
 DPMF, FIXTURES = sys.argv[1:3]
 RELEASE = os.path.join(FIXTURES, "release.safetensors")
-PATIENCE = 20  # seconds for anything that must happen; far more than it takes
+PATIENCE = 120  # seconds for anything that must happen; far more than it takes
 
 
 class Server:
@@ -383,10 +383,25 @@ def timed(call):
     return time.monotonic() - begun
 
 
+def given_time(check, *timeouts):
+    """Tries a check that takes times with longer ones, for a machine with other things to do: what
+    waits for the server's timeout, and should not, fails with every one."""
+    for timeout in timeouts[:-1]:
+        try:
+            return check(timeout)
+        except AssertionError:
+            pass
+    return check(timeouts[-1])
+
+
 def check_slow_heads():
     """200 that say a byte now and then, 200 that say nothing: others are answered at once, and
     these are ended."""
-    with Server("--timeout", "3") as server:
+    given_time(slow_heads, 3, 12, 40)
+
+
+def slow_heads(timeout):
+    with Server("--timeout", str(timeout)) as server:
         slow = [server.connect() for _ in range(200)]
         silent = [server.connect() for _ in range(200)]
         for connection in slow:
@@ -395,8 +410,7 @@ def check_slow_heads():
         seconds = []
         while time.monotonic() < begun + 1.2:
             seconds.append(timed(lambda: equal(server.get("/v1/statement").status, 200)))
-        # The rest is room for a machine with other things to do.
-        assert sorted(seconds)[len(seconds) // 2] < 0.5 and max(seconds) < 2.5, seconds
+        assert sorted(seconds)[len(seconds) // 2] < timeout / 6 and max(seconds) < 0.8 * timeout, seconds
         # A byte now and then does not make a request late for ever.
         ended = set()
         while len(ended) < len(slow):
@@ -414,13 +428,17 @@ def check_slow_heads():
 
 def check_deaf():
     """Those who ask for more than any buffer holds and do not read it are ended too."""
+    given_time(deaf, 4, 15, 60)
+
+
+def deaf(seconds):
     with Server("--timeout", "1", "--catalogue", "long.csv") as server:
-        deaf = [server.connect() for _ in range(5)]
-        for connection in deaf:
+        unread = [server.connect() for _ in range(5)]
+        for connection in unread:
             connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         equal(server.get("/v1/statement").status, 200)
-        time.sleep(4)
-        for connection in deaf:
+        time.sleep(seconds)
+        for connection in unread:
             assert len(read_all(connection)) < server.line["page_bytes"]
             connection.close()
         equal(server.get("/v1/statement").status, 200)

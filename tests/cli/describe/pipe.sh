@@ -1,4 +1,4 @@
 # A named pipe can be read once, and is.
 mkfifo pipe
 printf 'user,item,rating\nann,dune,4\n' >pipe &
-timeout 10 dpmf describe pipe | head -n 1
+timeout 100 dpmf describe pipe | head -n 1

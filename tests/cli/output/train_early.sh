@@ -2,7 +2,7 @@
 # way of a pipe that nobody fills. Every solver, the snapshots and the trace.
 mkfifo ratings.csv
 mkdir there
-first() { timeout 20 dpmf "$@"; echo "status $?"; }
+first() { timeout 100 dpmf "$@"; echo "status $?"; }
 first train ratings.csv -o nonexist/m.safetensors
 first train ratings.csv -o there
 first train ratings.csv -o there/
