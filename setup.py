@@ -19,8 +19,9 @@ VERSION = re.search(r"project\(dpmf VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt"
 BASE = Path(os.environ.get("DPMF_PYTHON_BUILD") or "build/python")
 BASE.mkdir(parents=True, exist_ok=True)
 
-# Only what carries the program has the command. A package of a distribution, which is linked with a shared library, has
-# the program's package beside it, and may not install a second file of its name.
+# Only what carries the program has the command. A package of a distribution, which is linked with a
+# shared library, has the program's package beside it, and may not install a second file of its
+# name.
 IS_WHOLE = not os.environ.get("DPMF_LIBRARY") or os.environ["DPMF_LIBRARY"].endswith(".a")
 COMMANDS = ["dpmf = dpmf.__main__:main"] if IS_WHOLE else []
 

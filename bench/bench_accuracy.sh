@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The defaults on sets of ten shapes, beside what costs more: RMSE on 10 % held out (dpmf split, seed 1) of damped
-# averages, `dpmf train`, `dpmf tune` and then train, `--solver gibbs --average`, and LIBMF where it is installed,
-# tuned on nothing. Processor time of `train`, and of the same with the settings it begins with, follows. The shapes
-# are MovieLens 100K and 1M, four sets cut from 1M (six ratings a user; few users; a one-sided scale; items with at most
-# 60 ratings), and four synthetic ones. Prints a table in Markdown, a row a shape.
+# The defaults on sets of ten shapes, beside what costs more: RMSE on 10 % held out (dpmf split,
+# seed 1) of damped averages, `dpmf train`, `dpmf tune` and then train, `--solver gibbs --average`,
+# and LIBMF where it is installed, tuned on nothing. Processor time of `train`, and of the same with
+# the settings it begins with, follows. The shapes are MovieLens 100K and 1M, four sets cut from 1M
+# (six ratings a user; few users; a one-sided scale; items with at most 60 ratings), and four
+# synthetic ones. Prints a table in Markdown, a row a shape.
 #
 #     bench/bench_accuracy.sh build/dpmf
 #
@@ -31,7 +32,8 @@ million() {
     "$dpmf" export million.dpr --csv - -q >ml-1m.csv
 }
 
-# cut_rows PROGRAM SHAPE: the rows of ML-1M that give() prints of those that sample() picks, as user,item,rating
+# cut_rows PROGRAM SHAPE: the rows of ML-1M that give() prints of those that sample() picks, as
+# user,item,rating
 cut_rows() {
     awk -F, -v OFS=, 'NR > 1 { n[$1]++; item[$1, n[$1]] = $2; r[$1, n[$1]] = $3 }
         function sample(u, m,   i) {

@@ -13,8 +13,9 @@ import math
 import random
 import sys
 
-# users, items, ratings, lowest, highest, step (0: any number), offset, spreads of user biases, item biases and noise, rank, spread
-# of the factors' product, exponent of popularity, and the spread of the logarithm of users' lengths
+# users, items, ratings, lowest, highest, step (0: any number), offset, spreads of user biases, item
+# biases and noise, rank, spread of the factors' product, exponent of popularity, and the spread of
+# the logarithm of users' lengths
 SHAPES = {
     "one-sided": (21000, 12600, 142000, 0, 10, 1, 7.3, 0.9, 0.7, 1.4, 4, 0.5, 0.9, 0.9),
     "many items": (22000, 296000, 900000, 1, 5, 1, 4.2, 0.45, 0.35, 0.95, 4, 0.2, 0.7, 1.2),

@@ -1,5 +1,6 @@
-# The audit audits itself: tests/audit/audit_main.c as it is, and with something wrong in the place of one function.
-# Included by CMakeLists.txt where there are tests; tests/audit/run.sh runs what it makes.
+# The audit audits itself: tests/audit/audit_main.c as it is, and with something wrong in the place
+# of one function. Included by CMakeLists.txt where there are tests; tests/audit/run.sh runs what it
+# makes.
 
 # dpmf_mutant(NAME FUNCTION...)
 function(dpmf_mutant name)

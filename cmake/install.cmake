@@ -1,5 +1,5 @@
-# What `make install` puts where: libraries and headers, what finds them, the program with its man pages and
-# completions, the documents. Included by CMakeLists.txt at its end.
+# What `make install` puts where: libraries and headers, what finds them, the program with its man
+# pages and completions, the documents. Included by CMakeLists.txt at its end.
 
 install(FILES include/dpmf.h include/dpmf_client.h include/dpmf_text.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE README.md CHANGELOG.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)

@@ -1,7 +1,8 @@
-# The page: the client once more, for browsers. clang makes WebAssembly of it, whatever compiles the rest, and
-# web/pack_page.c one page of that and of the page's own files. The page becomes part of the program, in
-# programs/page_asset.c. Included by CMakeLists.txt, which has the client's sources; without clang's WebAssembly
-# nothing is made here when DPMF_WEB is AUTO, and the program says that it has no page.
+# The page: the client once more, for browsers. clang makes WebAssembly of it, whatever compiles the
+# rest, and web/pack_page.c one page of that and of the page's own files. The page becomes part of
+# the program, in programs/page_asset.c. Included by CMakeLists.txt, which has the client's sources;
+# without clang's WebAssembly nothing is made here when DPMF_WEB is AUTO, and the program says that
+# it has no page.
 
 set(web ${PROJECT_BINARY_DIR}/web)
 set(wasm_link -mexec-model=reactor -nostartfiles -Wl,--no-entry
@@ -53,8 +54,8 @@ add_custom_command(OUTPUT ${web}/module.wasm DEPENDS ${wasm_objects}
 add_executable(pack_page web/pack_page.c) # plainly: the build runs it
 target_compile_options(pack_page PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 set_target_properties(pack_page PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${web})
-# The script's files in reading order. They share one scope, and what runs as they are read may use what stands above it;
-# functions may use each other in any order.
+# The script's files in reading order. They share one scope, and what runs as they are read may use
+# what stands above it; functions may use each other in any order.
 set(page_languages en de fr es ja)
 list(TRANSFORM page_languages PREPEND ../texts/)
 set(page_scripts helpers texts ${page_languages} module look catalogue search_titles state stars search_box lists begin filter

@@ -1,9 +1,11 @@
-# What a release says of the build that made it: writes the header OUTPUT, only when it would change.
+# What a release says of the build that made it: writes the header OUTPUT, only when it would
+# change.
 #
 #     cmake -DSOURCE=TREE -DOUTPUT=FILE -DCOMPILER=TEXT -P packaging/build_identity.cmake
 #
-# The hash is over what the library is made from, so that two builds of one tree have the same, wherever and whenever they are made, and
-# whether the tree has a .git or came in an archive. Anyone can compute it:
+# The hash is over what the library is made from, so that two builds of one tree have the same,
+# wherever and whenever they are made, and whether the tree has a .git or came in an archive. Anyone
+# can compute it:
 #
 #     find CMakeLists.txt include lib -name '*.[ch]' -o -name CMakeLists.txt | LC_ALL=C sort | xargs sha256sum | sha256sum
 
@@ -17,7 +19,8 @@ foreach(source ${sources})
 endforeach()
 string(SHA256 hash "${sums}")
 
-# The commit: git's where the tree is a clone; else what `git archive` wrote into packaging/commit.txt; else unknown.
+# The commit: git's where the tree is a clone; else what `git archive` wrote into
+# packaging/commit.txt; else unknown.
 set(commit "unknown")
 find_program(GIT git)
 if(EXISTS ${SOURCE}/.git AND GIT)

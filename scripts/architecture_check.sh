@@ -10,7 +10,8 @@ cd "${1:-$(dirname "$0")/..}"
 
 status=0
 find lib programs -name '*.[ch]' | LC_ALL=C sort | awk -v tour=ARCHITECTURE.md '
-    # "### `lib/store/`: pack" begins the part of lib/store; other headings of that rank or above end it
+    # "### `lib/store/`: pack" begins the part of lib/store; other headings of that rank or above
+    # end it
     BEGIN {
         folder = ""
         while ((getline line < tour) > 0) {

@@ -13,7 +13,8 @@ cd "${1:-$here/..}" || exit 70
 found=0
 places=(include lib programs web reference) # those of them that are there
 code() { find "${places[@]}" -name '*.[ch]' -print0 2>/dev/null || true; }
-# Reports of runs, below docs/paper, stay as they were made; the page's other languages are not English.
+# Reports of runs, below docs/paper, stay as they were made; the page's other languages are not
+# English.
 text() {
     find "${places[@]}" docs ./*.md \( -name '*.[ch]' -o -name '*.md' -o -name '*.js' -o -name '*.html' \) \
         -type f -not -path 'docs/paper/*/*' \( -not -path 'web/texts/*' -o -name en.js \) -print0 2>/dev/null || true

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# `make coverage`: builds with counters, runs the tests that reach code, and writes build/coverage/html, docs/testing/coverage.json
-# and the table of docs/testing.md.
+# `make coverage`: builds with counters, runs the tests that reach code, and writes
+# build/coverage/html, docs/testing/coverage.json and the table of docs/testing.md.
 #
-# Assertions are off in this build: what they exclude is no branch. Kernels of instruction sets that this machine lacks are not
-# reached, and code that only a browser, a database server or several processes run is not tried here.
+# Assertions are off in this build: what they exclude is no branch. Kernels of instruction sets that
+# this machine lacks are not reached, and code that only a browser, a database server or several
+# processes run is not tried here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=build/coverage

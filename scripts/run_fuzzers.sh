@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# `make fuzz`: every fuzzer for FUZZ_SECONDS (600), or those named as arguments, at low priority; their time is added to
-# docs/testing/fuzzing.csv. With FUZZ_KEEP=1 what reaches something new is merged into tests/fuzz/corpus.
+# `make fuzz`: every fuzzer for FUZZ_SECONDS (600), or those named as arguments, at low priority;
+# their time is added to docs/testing/fuzzing.csv. With FUZZ_KEEP=1 what reaches something new is
+# merged into tests/fuzz/corpus.
 #
 #     scripts/run_fuzzers.sh [store csv ...]
 #

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes the source distribution and, from it, a wheel that needs nothing of the system but the C library: zlib and zstd
-# are packed in, SQLite, libpq and libmicrohttpd are loaded when they are asked for. auditwheel names the oldest C
-# library that it runs with.
+# Makes the source distribution and, from it, a wheel that needs nothing of the system but the C
+# library: zlib and zstd are packed in, SQLite, libpq and libmicrohttpd are loaded when they are
+# asked for. auditwheel names the oldest C library that it runs with.
 #
 #     packaging/wheel/build.sh [OUT]     OUT is build/wheel; `make wheel` calls it
 #
-# The tools come from PyPI, into a virtual environment under OUT. Where PyPI cannot be reached it says so and ends
-# with 77. PYTHON is the Python to build with (python3).
+# The tools come from PyPI, into a virtual environment under OUT. Where PyPI cannot be reached it
+# says so and ends with 77. PYTHON is the Python to build with (python3).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 mkdir -p "${1:-build/wheel}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tries the wheel of build.sh in a clean virtual environment for every Python from 3.9 on that is here: on the PATH, of
-# pyenv, and of uv. The last line is "N passed, N failed[, N skipped]".
+# Tries the wheel of build.sh in a clean virtual environment for every Python from 3.9 on that is
+# here: on the PATH, of pyenv, and of uv. The last line is "N passed, N failed[, N skipped]".
 #
 #     packaging/wheel/test.sh [OUT]     OUT is build/wheel; `make test-wheel` calls it after build.sh
 set -uo pipefail

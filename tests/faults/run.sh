@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every verb while calls of the system fail (faults.py), and what a loss of power would leave of it (power_loss.py): a few seeds and
-# draws each, and hundreds when DPMF_TEST_LONG is set; FAULT_SEEDS overrides their number. The last line is "N passed, N failed".
+# Every verb while calls of the system fail (faults.py), and what a loss of power would leave of it
+# (power_loss.py): a few seeds and draws each, and hundreds when DPMF_TEST_LONG is set; FAULT_SEEDS
+# overrides their number. The last line is "N passed, N failed".
 #
 #     tests/faults/run.sh build/dpmf
 set -uo pipefail

@@ -304,8 +304,9 @@ expect "--check: fails too" refuses $script --check build
 expect "--check: tells the command" grep -q '^To install: apt-get install .*gcc' "$scratch/out"
 expect "--check: installs nothing" test ! -s "$scratch/calls"
 
-# Where the compiler may change arithmetic, what the privacy proofs are about does not compile: every file that
-# computes in the rooms of the proofs, the noise, and the small systems that contributions are made with.
+# Where the compiler may change arithmetic, what the privacy proofs are about does not compile:
+# every file that computes in the rooms of the proofs, the noise, and the small systems that
+# contributions are made with.
 proven=(lib/random/exact_gaussian.c lib/numerics/cholesky.c lib/numerics/symmetric_eigen.c)
 for source in lib/{statement,ledger,privacy,mechanisms,mechanisms/*,release}/*.c; do
     [[ $source != lib/ledger/ledger_lock.c ]] || continue # its only number is the time

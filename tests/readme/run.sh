@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The first commands of README.md, from the first block to the heading "In Python", run in their order as they stand,
-# in an empty folder. The last line is "N passed, N failed".
+# The first commands of README.md, from the first block to the heading "In Python", run in their
+# order as they stand, in an empty folder. The last line is "N passed, N failed".
 #
 #     tests/readme/run.sh build/dpmf
 set -uo pipefail

@@ -1,4 +1,5 @@
-# A file that the page saved, with what was kept for later and hidden: only what was rated counts, and the rest is reported.
+# A file that the page saved, with what was kept for later and hidden: only what was rated counts,
+# and the rest is reported.
 cp "$CLI_TESTS/fixtures/release.safetensors" r.safetensors
 printf 'item,rating,title,list\ndune,5,Dune,\nalien,,Alien,later\nsolaris,,Solaris,hidden\n' >mine.csv
 dpmf recommend r.safetensors --ratings mine.csv -n 9 --json | grep -c '"item":"dune"'

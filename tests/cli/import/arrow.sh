@@ -1,5 +1,5 @@
-# Arrow IPC files and streams: the same records from each; what is refused, and that nothing is written then.
-# A seed of the fuzzer has a byte of options before the file.
+# Arrow IPC files and streams: the same records from each; what is refused, and that nothing is
+# written then. A seed of the fuzzer has a byte of options before the file.
 for name in stream file zstd dictionary views polars; do
     tail -c +2 "$CLI_TESTS/../fuzz/corpus/arrow_ipc/$name" >"$name.arrow"
     dpmf import "$name.arrow" -o "$name.dpr" --on-error skip -q
@@ -19,7 +19,8 @@ dpmf import nested.arrow --item-column x -o never.dpr
 dpmf import stream.arrow --format csv -o never.dpr 2>/dev/null || echo "not csv"
 gzip -c stream.arrow | dpmf import - --format arrow --on-error skip -o gz.dpr -q
 cmp gz.dpr stream.dpr && echo "the same"
-# What is left out without a word: a stream without its end, two in one, a footer that lists no batch.
+# What is left out without a word: a stream without its end, two in one, a footer that lists no
+# batch.
 head -c -8 stream.arrow >endless.arrow
 dpmf import endless.arrow --on-error skip -o never.dpr
 cat stream.arrow stream.arrow >two.arrow

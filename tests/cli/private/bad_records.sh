@@ -1,4 +1,5 @@
-# How many bad records were dropped is told, by --json too where -q keeps the rest back; of a store as it is nobody knows
+# How many bad records were dropped is told, by --json too where -q keeps the rest back; of a store
+# as it is nobody knows
 dpmf ledger init -q l
 printf 'item\n1\n2\n3\n' >items
 printf 'user,item,rating\na,1,3\nb,2,4\nc,,4\nd,1,many\n' >r.csv

@@ -1,6 +1,6 @@
-# One id that makes a record batch larger than the memory allows is a bad record, and decides neither
-# whether there is a store nor whether there is a release; the curator is warned. Where bad records
-# are not dropped the bound of memory holds.
+# One id that makes a record batch larger than the memory allows is a bad record, and decides
+# neither whether there is a store nor whether there is a release; the curator is warned. Where bad
+# records are not dropped the bound of memory holds.
 dpmf ledger init -q l
 printf 'item\n1\n2\n' >items.csv
 python3 "$CLI_TESTS/import/lengthen_arrow.py" "$CLI_TESTS/../fuzz/corpus/arrow_ipc/stream" long.arrows 40000000

@@ -1,6 +1,6 @@
-# Users in the place of items, and of what is known about items: a bare list looks like any other, so
-# the curator is warned before anything is spent. Items that are rated, and the numbers that users and
-# items share, are no alarm.
+# Users in the place of items, and of what is known about items: a bare list looks like any other,
+# so the curator is warned before anything is spent. Items that are rated, and the numbers that
+# users and items share, are no alarm.
 dpmf ledger init -q l
 {
     echo user,item,rating

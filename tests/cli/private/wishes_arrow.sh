@@ -1,5 +1,5 @@
-# Where a column of Arrow holds numbers, a wish for an id that is none is refused: nobody can have it.
-# One that is spelled in another way means the same user. Texts are what they are.
+# Where a column of Arrow holds numbers, a wish for an id that is none is refused: nobody can have
+# it. One that is spelled in another way means the same user. Texts are what they are.
 dpmf ledger init -q l
 tail -c +2 "$CLI_TESTS/../fuzz/corpus/arrow_ipc/file" >file.arrow
 printf 'item\nann\nbob\n' >items.csv

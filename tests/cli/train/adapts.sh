@@ -3,7 +3,8 @@ dpmf synth --users 400 --items 80 --ratings 12000 --rank 4 --noise 1.2 -o r.dpr 
 dpmf train r.dpr -k 64 --deterministic -j 1 -o one --progress never 2>&1 | grep -c '^chosen in . trials: --learning-rate .* --reg .* --epochs '
 dpmf train r.dpr -k 64 --deterministic -j 3 -o three -q
 cmp one three
-# They are in the model, and given by hand they make the same one but for the word that they were found.
+# They are in the model, and given by hand they make the same one but for the word that they were
+# found.
 dpmf train r.dpr -k 64 --deterministic -o j --json -q >lines.json
 grep -c '"event":"adapted"' lines.json
 grep -ao '"adapted\\":true' one

@@ -1,4 +1,5 @@
-# Kinds and years of titles come from the catalogue: by its header, or as MovieLens has them; a catalogue without them gives no filter.
+# Kinds and years of titles come from the catalogue: by its header, or as MovieLens has them; a
+# catalogue without them gives no filter.
 cp "$CLI_TESTS/fixtures/release.safetensors" r.safetensors
 facts() { dpmf export -q r.safetensors --web site --replace --catalogue "$1" && { grep -o 'id="dpmf-facts">[^<]*' site/index.html || echo none; }; }
 printf 'item,title,year,genres\ndune,Dune,2021,"Drama|Sci-Fi"\nalien,Alien (1979),,Sci-Fi; Horror\nother,X,1990,Y\nsolaris,S,soon,(no genres listed)\n' >a.csv
