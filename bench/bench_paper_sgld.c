@@ -1,13 +1,15 @@
 /*
  * The paper's sampler, run as the paper ran it: Algorithm 2 in its order, SGLD's update with the
- * noise that is owed added when a row is met, its temperature, step sizes, trimming and weights,
+ * noise that is due added when a row is met, its temperature, step sizes, trimming and weights,
  * noise from a generator or from a lookup table. Plain loops on one thread; of the library it has
  * the generators alone. Fed by bench/paper/privacy_runs.py with ratings; feeds the sections 35 and
  * 50 of the report with errors and variances. It writes no model: what it draws is not private, and
  * never leaves it.
  *
- *     bench_paper_sgld train=FILE test=FILE [NAME=VALUE ...]    files: int32 user, int32 item, float rating; ordered by user
- *     bench_paper_sgld inject=PAYMENTS table=SIZE [signs=1]     only what a table does to rows that get so many payments
+ *     bench_paper_sgld train=FILE test=FILE [NAME=VALUE ...]
+ *         files hold int32 user, int32 item, float rating; ordered by user
+ *     bench_paper_sgld inject=TIMES table=SIZE [signs=1]
+ *         only what a table does to rows that get noise so many times
  *
  * The update of a rating with error e of user i, eta being the step size, N the number of ratings
  * and N_i that of the user's (v_j likewise):

@@ -30,8 +30,8 @@ static const struct option own_options[] = {
      .help = "rank one item of each row of FILE among the row's others: hr, ndcg and mrr at N"},
     TOP_OPTION("the N of the ranking, from 1 to 100000 (default {default})"),
     HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out "
-                   "of the ranking, what users are known to choose, and what the users of a release are "
-                   "fitted to"),
+                   "of the ranking, what users are known to choose, and what the users of a "
+                   "release are fitted to"),
     ORDER_OPTIONS,
     KERNELS_OPTION,
     {0},

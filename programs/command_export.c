@@ -49,11 +49,12 @@ static const struct option own_options[] = {
     {.id = OPTION_WITH_USERS, .name = "users", .value = {.kind = VALUE_NONE},
      .help = "of a checkpoint, write the users' vectors too"},
     {.id = OPTION_COSINE, .name = "cosine", .value = {.kind = VALUE_NONE},
-     .help = "with --npy, also write vectors with two more numbers each, whose cosines order items as "
-             "scores do: for indexes of nearest neighbours"},
+     .help = "with --npy, also write vectors with two more numbers each, whose cosines order items "
+             "as scores do: for indexes of nearest neighbours"},
     {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
-     .help = "replace the file, the page or the tables when they are there already: those that such an "
-             "export made, or an empty file; what is someone else's, or was added to, is refused"},
+     .help = "replace the file, the page or the tables when they are there already: those that "
+             "such an export made, or an empty file; what is someone else's, or was "
+             "added to, is refused"},
     PAGE_OPTIONS,
     {0},
 };

@@ -59,7 +59,8 @@ static const struct option own_options[] = {
     {.id = OPTION_AVERAGE_RATING, .name = "average-rating",
      .value = {VALUE_FRACTION, "X", "0.3", NULL, NULL}, .show_default = average_default,
      .help = "the average rating, as a place on the scale from 0 to 1 (default {default}); "
-             "the lower it is, the fewer items people like, and the more their taste decides which"},
+             "the lower it is, the fewer items people like, and the more their "
+             "taste decides which"},
     {.id = OPTION_ITEM_SPREAD, .name = "item-spread",
      .value = {VALUE_NUMBER, "X", "0.1", NULL, NULL}, .show_default = item_spread_default,
      .help = "how much better some items are than others for everyone: standard deviation, in "
@@ -69,8 +70,8 @@ static const struct option own_options[] = {
      .help = "how much taste matters: standard deviation of the product of the two vectors, in "
              "the same unit (default {default})"},
     {.id = OPTION_EVENTS, .name = "events", .value = {.kind = VALUE_NONE},
-     .help = "write what the made-up people like as events: ratings in the upper quarter of the scale, "
-             "4 and 5 of 1 to 5; the others are left out"},
+     .help = "write what the made-up people like as events: ratings in the upper quarter of the "
+             "scale, 4 and 5 of 1 to 5; the others are left out"},
     {.id = OPTION_TIMESTAMPS, .name = "timestamps", .value = {.kind = VALUE_NONE},
      .help = "give every rating a made-up time"},
     SEED_OPTION,

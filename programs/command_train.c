@@ -132,8 +132,8 @@ static const struct option own_options[] = {
     {.id = OPTION_GOAL, .name = "goal",
      .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, train_goal_choices},
      .help = "what the model is for: rating (the default), to predict ratings; or ranking, to "
-             "recommend, which takes the solver ials, or with --epsilon the mechanism events. A file holds one "
-             "of them: both says how to make two that share one budget"},
+             "recommend, which takes the solver ials, or with --epsilon the mechanism events. A "
+             "file holds one of them: both says how to make two that share one budget"},
     {.id = OPTION_SOLVER, .name = "solver",
      .value = {VALUE_CHOICE, "NAME", "sgld", NULL, solver_choices},
      .help = "how to learn: sgd (the default), stochastic gradient descent; ials, implicit least "
@@ -149,8 +149,8 @@ static const struct option own_options[] = {
      .help = "with ials: steps of conjugate gradients for each vector and epoch (default "
              "{default}); 0: solve exactly"},
     {.id = OPTION_ROW_BLOCK, .name = "row-block", .value = {VALUE_COUNT, "D", "64", NULL, NULL},
-     .help = "with ials, instead of --row-steps: solve for D numbers of a vector at a time, exactly, "
-             "given the others (iALS++)"},
+     .help = "with ials, instead of --row-steps: solve for D numbers of a vector at a time, "
+             "exactly, given the others (iALS++)"},
     {.id = OPTION_LEARNING_RATE, .name = "learning-rate",
      .value = {VALUE_NUMBER, "X", "0.03", NULL, NULL}, .show_default = rate_default,
      .help = "the first step size (default {default}, or what trials find better); it falls "

@@ -130,7 +130,8 @@ const struct option input_options[] = {
              "user,item,rating,timestamp); without a rating the records are events"},
     {.id = OPTION_USER_COLUMN, .name = "user-column",
      .value = {VALUE_TEXT, "NAME", "member_no", NULL, NULL},
-     .help = "the name of the users' column, of Arrow files (default: a usual name, such as user_id)"},
+     .help = "the name of the users' column, of Arrow files (default: a usual name, "
+             "such as user_id)"},
     {.id = OPTION_ITEM_COLUMN, .name = "item-column",
      .value = {VALUE_TEXT, "NAME", "sku", NULL, NULL},
      .help = "the name of the items' column, of Arrow files"},

@@ -1,6 +1,6 @@
 /*
- * Arrow structs that own copies of what they hold: they are released by whoever reads them, in any thread, with or without the
- * interpreter. Fed by _arrow.py.
+ * Arrow structs that own copies of what they hold: they are released by whoever reads them, in any
+ * thread, with or without the interpreter. Fed by _arrow.py.
  */
 #include "native_arrow.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- schemas ------------------------------------------------------------------------------------- */
+/* ---- schemas --------------------------------------------------------------------------------- */
 
 static void release_schema(struct ArrowSchema *schema) {
     for (int64_t i = 0; i < schema->n_children; i++) {
@@ -35,7 +35,8 @@ static bool begin_schema(struct ArrowSchema *schema, const char *format, const c
     schema->format = strdup(format);
     schema->name = strdup(name != NULL ? name : "");
     if (n_children > 0) schema->children = calloc((size_t)n_children, sizeof schema->children[0]);
-    bool done = schema->format != NULL && schema->name != NULL && (n_children == 0 || schema->children != NULL);
+    bool done = schema->format != NULL && schema->name != NULL &&
+                (n_children == 0 || schema->children != NULL);
     if (done) schema->n_children = n_children;
     for (int64_t i = 0; done && i < n_children; i++)
         done = (schema->children[i] = calloc(1, sizeof *schema->children[i])) != NULL;
@@ -51,7 +52,9 @@ int native_arrow_schema_copy(const struct ArrowSchema *schema, struct ArrowSchem
         code = native_arrow_schema_copy(schema->children[i], out->children[i]);
     if (code == 0 && schema->dictionary != NULL) {
         out->dictionary = calloc(1, sizeof *out->dictionary);
-        code = out->dictionary == NULL ? ENOMEM : native_arrow_schema_copy(schema->dictionary, out->dictionary);
+        code = out->dictionary == NULL
+                   ? ENOMEM
+                   : native_arrow_schema_copy(schema->dictionary, out->dictionary);
     }
     if (code != 0) release_schema(out);
     return code;
@@ -65,7 +68,8 @@ static bool column_schema(const struct native_arrow_column *column, struct Arrow
     return begin_schema(schema->children[0], column->format, "item", 0);
 }
 
-static int table_schema(const struct native_arrow_column *columns, size_t n, struct ArrowSchema *schema) {
+static int table_schema(const struct native_arrow_column *columns, size_t n,
+                        struct ArrowSchema *schema) {
     if (!begin_schema(schema, "+s", "", (int64_t)n)) return ENOMEM;
     for (size_t i = 0; i < n; i++)
         if (!column_schema(&columns[i], schema->children[i])) {
@@ -75,7 +79,7 @@ static int table_schema(const struct native_arrow_column *columns, size_t n, str
     return 0;
 }
 
-/* ---- arrays -------------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 static void release_array(struct ArrowArray *array) {
     for (int64_t i = 0; i < array->n_children; i++) {
@@ -89,7 +93,8 @@ static void release_array(struct ArrowArray *array) {
     array->release = NULL;
 }
 
-static bool begin_array(struct ArrowArray *array, size_t rows, int64_t n_buffers, int64_t n_children) {
+static bool begin_array(struct ArrowArray *array, size_t rows, int64_t n_buffers,
+                        int64_t n_children) {
     *array = (struct ArrowArray){.length = (int64_t)rows, .release = release_array};
     array->buffers = calloc((size_t)n_buffers, sizeof array->buffers[0]);
     if (n_children > 0) array->children = calloc((size_t)n_children, sizeof array->children[0]);
@@ -112,16 +117,19 @@ static bool copy_buffer(struct ArrowArray *array, int place, const void *bytes, 
     return copy != NULL;
 }
 
-static bool values_array(const struct native_arrow_column *column, size_t n, struct ArrowArray *array) {
+static bool values_array(const struct native_arrow_column *column, size_t n,
+                         struct ArrowArray *array) {
     bool is_text = column->format[0] == 'U' || column->format[0] == 'Z';
     return begin_array(array, n, is_text ? 3 : 2, 0) &&
            copy_buffer(array, 1, column->values, column->value_bytes) &&
            (!is_text || copy_buffer(array, 2, column->data, column->data_bytes));
 }
 
-static bool column_array(const struct native_arrow_column *column, size_t rows, struct ArrowArray *array) {
+static bool column_array(const struct native_arrow_column *column, size_t rows,
+                         struct ArrowArray *array) {
     if (column->width == 0) return values_array(column, rows, array);
-    return begin_array(array, rows, 1, 1) && values_array(column, rows * column->width, array->children[0]);
+    return begin_array(array, rows, 1, 1) &&
+           values_array(column, rows * column->width, array->children[0]);
 }
 
 static int table_array(const struct native_arrow_column *columns, size_t n, size_t rows,
@@ -141,7 +149,7 @@ int native_arrow_export(const struct native_arrow_column *columns, size_t n, siz
     return code == 0 && array != NULL ? table_array(columns, n, rows, array) : code;
 }
 
-/* ---- a stream of one batch ----------------------------------------------------------------------- */
+/* ---- a stream of one batch ------------------------------------------------------------------- */
 
 struct one_batch {
     struct ArrowSchema schema;
@@ -176,13 +184,14 @@ int native_arrow_export_stream(const struct native_arrow_column *columns, size_t
                                struct ArrowArrayStream *stream) {
     struct one_batch *batch = calloc(1, sizeof *batch);
     if (batch == NULL) return ENOMEM;
-    *stream = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, batch};
+    *stream =
+        (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, batch};
     int code = native_arrow_export(columns, n, rows, &batch->schema, &batch->array);
     if (code != 0) stream_release(stream);
     return code;
 }
 
-/* ---- capsules ------------------------------------------------------------------------------------ */
+/* ---- capsules -------------------------------------------------------------------------------- */
 
 void *native_arrow_new(int kind) {
     return calloc(1, kind == NATIVE_ARROW_SCHEMA  ? sizeof(struct ArrowSchema)

@@ -1,6 +1,7 @@
 /*
- * Arrow structs for Python: tables of results, copied so that they outlive everything else, and the capsules' destructors. The
- * build makes its Python declarations from this file, as from native_loops.h.
+ * Arrow structs for Python: tables of results, copied so that they outlive everything else, and the
+ * capsules' destructors. The build makes its Python declarations from this file, as from
+ * native_loops.h.
  */
 #ifndef DPMF_PYTHON_NATIVE_ARROW_H
 #define DPMF_PYTHON_NATIVE_ARROW_H
@@ -19,7 +20,8 @@ struct native_arrow_column {
     size_t data_bytes;
 };
 
-/* An empty struct of a kind, NULL without memory; and its end, released if that is still to be done. */
+/* An empty struct of a kind, NULL without memory; and its end, released if that is still to be
+ * done. */
 void *native_arrow_new(int kind);
 void native_arrow_free(int kind, void *pointer);
 

@@ -1,6 +1,6 @@
 /*
- * Loops that would be slow in Python, over functions of dpmf.h. Fed by NumPy arrays, in place; called with the
- * interpreter's lock released.
+ * Loops that would be slow in Python, over functions of dpmf.h. Fed by NumPy arrays, in place;
+ * called with the interpreter's lock released.
  */
 #include "native_loops.h"
 
@@ -17,7 +17,7 @@ static uint64_t unsigned_of(int64_t number) { return number < 0 ? UINT64_MAX : (
 
 static int64_t signed_of(uint64_t number) { return number == UINT64_MAX ? -1 : (int64_t)number; }
 
-/* ---- ids to numbers ------------------------------------------------------------------------------ */
+/* ---- ids to numbers -------------------------------------------------------------------------- */
 
 static void find_texts(find_id *find, const struct dpmf_model *model, const char *bytes,
                        const int64_t *offsets, size_t n, int64_t *numbers) {
@@ -55,7 +55,7 @@ void native_items_find_whole(const struct dpmf_model *model, const int64_t *ids,
     find_whole(dpmf_model_find_item, model, ids, n, numbers);
 }
 
-/* ---- numbers to ids ------------------------------------------------------------------------------ */
+/* ---- numbers to ids -------------------------------------------------------------------------- */
 
 static size_t gather_ids(id_at *at, const struct dpmf_model *model, size_t n, int64_t *offsets,
                          char *bytes) {
@@ -106,7 +106,7 @@ bool native_item_ids_whole(const struct dpmf_model *model, size_t n, int64_t *id
     return parse_ids(dpmf_model_item_id, model, n, ids);
 }
 
-/* ---- predictions --------------------------------------------------------------------------------- */
+/* ---- predictions ----------------------------------------------------------------------------- */
 
 void native_pairs_predict(const struct dpmf_model *model, const int64_t *users,
                           const int64_t *items, size_t n, double *predictions) {
@@ -120,7 +120,7 @@ void native_user_predict(const struct dpmf_model *model, const struct dpmf_user 
         predictions[i] = dpmf_user_predict(model, user, unsigned_of(items[i]));
 }
 
-/* ---- what users have rated ------------------------------------------------------------------------ */
+/* ---- what users have rated ------------------------------------------------------------------- */
 
 static int take_history(void *self, const char *user, size_t length,
                         const struct dpmf_history *history) {

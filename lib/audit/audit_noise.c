@@ -5,13 +5,14 @@
  * Levels. Every check below has a bound on how often it is wrong about honest noise, for every n.
  * Each may be wrong with e^-x, and x is such that all of them, in all rounds, are wrong with
  * AUDIT_NOISE_LEVEL at most. With z_i independent N(0, 1):
- *   squares   sum z^2 > n + 2 sqrt(n x) + 2x, and sum z^2 < n - 2 sqrt(n x)              (Laurent
- *   and Massart 2000, lemma 1)
- *   shape     |F_n - F| > sqrt((x + ln 2) / (2n)) at any edge                             (Dvoretzky, Kiefer, Wolfowitz; Massart 1990)
- *   zeros     P(N >= k) <= e^-l (e l / k)^k for k above the mean l                         (Chernoff)
- *   echoes    |sum z z'| > sqrt(2 n x) + x: ln E exp(t z z') = -ln(1 - t^2) / 2 <= t^2 / (2 (1 -
- *   t))  (Bernstein); neighbours
- *             are taken in pairs that share no number, so that their products are independent
+ *   squares   sum z^2 > n + 2 sqrt(n x) + 2x, and sum z^2 < n - 2 sqrt(n x)
+ *             (Laurent and Massart 2000, lemma 1)
+ *   shape     |F_n - F| > sqrt((x + ln 2) / (2n)) at any edge
+ *             (Dvoretzky, Kiefer, Wolfowitz; Massart 1990)
+ *   zeros     P(N >= k) <= e^-l (e l / k)^k for k above the mean l (Chernoff)
+ *   echoes    |sum z z'| > sqrt(2 n x) + x, since
+ *             ln E exp(t z z') = -ln(1 - t^2) / 2 <= t^2 / (2 (1 - t)) (Bernstein); neighbours are
+ *             taken in pairs that share no number, so that their products are independent
  * The noise is a rounded Gaussian: |z - value / sigma| <= 1 / (2 sigma). So sqrt(sum z^2) is off by
  * at most sqrt(n) / (2 sigma), and F by 0.4 / (2 sigma); both are allowed for.
  */

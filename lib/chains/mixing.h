@@ -5,10 +5,11 @@
  *
  * Both figures are those of Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021): each chain is
  * cut in halves, all draws are replaced by the Gaussian quantiles of their ranks, and
- *   R-hat  is the larger of that of the draws and that of their distances from the median: near 1 when
- *          all halves have one place and one spread. Far outliers and infinite variances do not hide it;
- *   ESS    is the number of independent draws whose mean would be as exact, from autocorrelations summed
- *          by Geyer's initial monotone sequence.
+ *   R-hat  is the larger of that of the draws and that of their distances from the median: near 1
+ *          when all halves have one place and one spread, also with far outliers and infinite
+ *          variances;
+ *   ESS    is the number of independent draws whose mean would be as exact, from autocorrelations
+ *          summed by Geyer's initial monotone sequence.
  * Neither proves anything: chains that all missed the same part of the distribution agree.
  */
 #ifndef DPMF_CHAINS_MIXING_H

@@ -1,8 +1,10 @@
 /*
  * The name of a database and of what is wanted from it, as one text:
  *
- *     sqlite:FILE?query=SELECT ...          postgres://HOST/DATABASE?query=SELECT ...
- *     sqlite:FILE?table=NAME                postgresql://USER@HOST:PORT/DATABASE?table=NAME&sslmode=require
+ *     sqlite:FILE?query=SELECT ...
+ *     sqlite:FILE?table=NAME
+ *     postgres://HOST/DATABASE?query=SELECT ...
+ *     postgresql://USER@HOST:PORT/DATABASE?table=NAME&sslmode=require
  *
  * What is in it may be written as %XX, and %, & and (in a file's name) ? must be. A password is
  * refused, and no error ever shows a part of the text that could be one.

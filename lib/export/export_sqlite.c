@@ -4,9 +4,12 @@
  * writes it under a temporary name, without a journal: what is not whole is never seen under the
  * real one.
  *
- *     model        field, value            statement   field, value         provenance  field, value
- *     items        number, id, title       item_vectors  number, bias, vector
- *     users        number, id              user_vectors  number, bias, vector         (with `users`)
+ *     model         field, value
+ *     statement     field, value             or provenance, with the same columns
+ *     items         number, id, title
+ *     item_vectors  number, bias, vector
+ *     users         number, id               with `users`
+ *     user_vectors  number, bias, vector     with `users`
  */
 #include <errno.h>
 #include <stdio.h>

@@ -102,8 +102,8 @@ struct ledger_publication {
 
 /* Publishes and commits in one, under the lock: nobody can return the reservation in between, and
  * one that someone has returned is not published, DPMF_ERR_PRIVACY_REFUSED. When the commit fails
- * after it was published it stays reserved. Idempotent. `spent` (may be NULL) gets the population as
- * it is then, without a name. */
+ * after it was published it stays reserved. Idempotent. `spent` (may be NULL) gets the population
+ * as it is then, without a name. */
 int ledger_publish(const char *path, const struct dpmf_run *run, const char *id,
                    const struct ledger_publication *publication,
                    struct dpmf_ledger_population *spent, struct dpmf_error *error);

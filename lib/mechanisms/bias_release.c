@@ -9,9 +9,9 @@
  * contributes (s w, w e_j) to each item rated, w q, and beta (which counts users). The squares add
  * up to at most (1 - beta^2) + beta^2 = 1. All of it in the user's own order of ratings.
  *
- * a is drawn towards the middle of the scale, since nothing else is known yet. Where all ratings lie
- * on one side of it and users have few, e_j keeps a part of the offset: what all sums have in common
- * is given back to the offset (move_offset). Counts are what the noise leaves of them
+ * a is drawn towards the middle of the scale, since nothing else is known yet. Where all ratings
+ * lie on one side of it and users have few, e_j keeps a part of the offset: what all sums have in
+ * common is given back to the offset (move_offset). Counts are what the noise leaves of them
  * (soften_counts).
  */
 #include "mechanisms/bias_release.h"

@@ -7,7 +7,9 @@
  *     min over b0, b of  sum_j w_j (z_j - b0 - b.x_j)^2 + penalty W |b|^2,  W = sum_j w_j
  *
  * The constant is free: x and z are taken about their weighted means. Left out, item j is predicted
- * with the error (z_j - prediction) / (1 - h_j), h_j = w_j / W + w_j x_j' (X'WX + penalty W)^-1 x_j.
+ * with the error
+ *
+ *     (z_j - prediction) / (1 - h_j),  h_j = w_j / W + w_j x_j' (X'WX + penalty W)^-1 x_j
  */
 #include "mechanisms/feature_regression.h"
 

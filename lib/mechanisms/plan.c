@@ -155,10 +155,10 @@ static double residual_error(const struct choose_factors_input *input, size_t fa
 /* ---- ranking --------------------------------------------------------------------------------- */
 
 /* What releases of events had on MovieLens 1M: docs/goals.md, measured by bench/private_ranking.sh.
- * Sums over people grow with their number, and the noise is 1/mu of a person: a set of the same kind
- * with other numbers of people is the same problem where users times mu is. So the table is read at
- * that product, between its points along its logarithm, and nowhere beyond its ends; and not for
- * sets whose catalogue or whose rows are of another size, about which it says nothing. */
+ * Sums over people grow with their number, and the noise is 1/mu of a person: a set of the same
+ * kind with other numbers of people is the same problem where users times mu is. So the table is
+ * read at that product, between its points along its logarithm, and nowhere beyond its ends; and
+ * not for sets whose catalogue or whose rows are of another size, about which it says nothing. */
 enum { HIT_POINTS = 6 };
 static const double hit_users = 6040, hit_items = 3883, hit_ratings = 165;
 static const double hit_mu[HIT_POINTS] = {0.14220, 0.26805, 0.50154, 1.12124, 2.00044, 3.44777};

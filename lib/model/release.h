@@ -49,8 +49,8 @@ int release_write(const char *path, const struct release *release, enum output_m
 int release_digest(const struct release *release, char text[RELEASE_DIGEST_TEXT],
                    struct dpmf_error *error);
 
-/* As checkpoint_read_from: everything checked, the ids indexed, nothing to free on failure. The digest
- * is compared: DPMF_ERR_MODEL_CORRUPT when it does not fit. */
+/* As checkpoint_read_from: everything checked, the ids indexed, nothing to free on failure. The
+ * digest is compared: DPMF_ERR_MODEL_CORRUPT when it does not fit. */
 int release_read_from(const struct safetensors *file, size_t (*stride_of)(size_t k), uint64_t spare,
                       struct release *release, struct dpmf_error *error);
 

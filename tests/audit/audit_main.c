@@ -4,7 +4,7 @@
  * the place of one function of the library (the linker's --wrap), it audits that. run.sh says what
  * must come out.
  *
- *     audit_main MECHANISM RUNS USERS ITEMS     prints the names of the findings; 1 when there are any
+ *     audit_main MECHANISM RUNS USERS ITEMS  prints the names of the findings; 1 when there are any
  */
 #define _GNU_SOURCE
 #include <stdio.h>

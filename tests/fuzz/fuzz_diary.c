@@ -1,6 +1,6 @@
 /*
- * Property: no file, however made, makes the reader of histories crash or read out of bounds. What it
- * counts adds up; titles are UTF-8 and ended by NUL; ratings are on the service's scale; what is
+ * Property: no file, however made, makes the reader of histories crash or read out of bounds. What
+ * it counts adds up; titles are UTF-8 and ended by NUL; ratings are on the service's scale; what is
  * recognised by its first bytes is either read or refused with an error that says why.
  */
 #include <math.h>

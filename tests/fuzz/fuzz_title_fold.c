@@ -1,7 +1,7 @@
 /*
- * Property: whatever its bytes, a title is folded, taken apart, shown and given keys within the room
- * for them; a folded text folds to itself; and a catalogue of
- * two such titles finds the first by its own name. The first byte is where the text is cut in two.
+ * Property: whatever its bytes, a title is folded, taken apart, shown and given keys within the
+ * room for them; a folded text folds to itself; and a catalogue of two such titles finds the first
+ * by its own name. The first byte is where the text is cut in two.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,11 +3,11 @@
  * releases does. Compiled and used by run.sh beside it; the command line has no way to reserve
  * without making a release.
  *
- *     spend_ledger LEDGER reserve POPULATION ID MU [BUDGET [GATE]]   when the file GATE is there; BUDGET as people write it
+ *     spend_ledger LEDGER reserve POPULATION ID MU [BUDGET [GATE]]
+ *         once the file GATE is there; BUDGET as people write it
  *     spend_ledger LEDGER commit ID
- *     spend_ledger LEDGER cycle POPULATION FIRST MU                  until it is killed: reserves an id, says so
- *                                                                    on standard output, commits it, says so, records
- *                                                                    a research run, says so
+ *     spend_ledger LEDGER cycle POPULATION FIRST MU
+ *         until it is killed: reserves an id, commits it, records a research run; prints each step
  *
  * Ends with 6 when the budget does not allow it, with 4 when the file cannot be used, and else with
  * 3 on an error.

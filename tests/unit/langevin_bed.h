@@ -25,8 +25,7 @@ struct langevin_fault {
     double drift;       /* factor of the ratings' force */
     double temperature; /* factor of the time that noise stands for */
     bool replays;       /* the same noise in every round */
-    double
-        leaves_due; /* what falls due in this part of the superblocks, the last ones, gets no noise */
+    double leaves_due;  /* share of the superblocks, the last ones, whose due noise is left out */
     bool without_signs; /* whether the table's signs are left out */
 
     /* for ranks: */

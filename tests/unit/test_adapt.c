@@ -1,7 +1,8 @@
 /*
  * Settings found before training: the same for any number of threads, what is given stays, a noisy
  * set of few factors gets more penalty than the defaults, averages win where there is nothing else,
- * small sets keep their defaults, snapshots tell theirs, and nothing is left behind whatever happens.
+ * small sets keep their defaults, snapshots tell theirs, and nothing is left behind whatever
+ * happens.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -473,8 +473,8 @@ static void rating_solvers_refuse_events(void **state) {
     options.factors = 2;
     options.ials.has_like = true; /* has no meaning for events, all of which count */
     options.ials.like = 4;
-    assert_int_equal(dpmf_train(events, NULL, "m.safetensors", &options, NULL, NULL, NULL, NULL, &error),
-                     0);
+    assert_int_equal(
+        dpmf_train(events, NULL, "m.safetensors", &options, NULL, NULL, NULL, NULL, &error), 0);
     dpmf_store_close(events);
     dpmf_store_close(ratings);
 }

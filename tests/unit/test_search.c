@@ -265,8 +265,8 @@ static void test_bad_axes(void **state) {
     assert_null(search);
 }
 
-/* The expected value at a point: against a `best` far above it, what is expected to be gained is the
- * whole distance. */
+/* The expected value at a point: against a `best` far above it, what is expected to be gained is
+ * the whole distance. */
 static double value_at(struct surface *surface, const double *point) {
     const double far = 1000;
     return far - surface_improvement(surface, point, far);

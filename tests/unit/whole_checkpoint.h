@@ -1,6 +1,6 @@
 /*
- * Whole checkpoints in one call, which only tests need: the library writes them in pieces, and reads
- * them from files that are open already.
+ * Whole checkpoints in one call, which only tests need: the library writes them in pieces, and
+ * reads them from files that are open already.
  */
 #ifndef DPMF_TESTS_WHOLE_CHECKPOINT_H
 #define DPMF_TESTS_WHOLE_CHECKPOINT_H
