@@ -67,7 +67,7 @@ class BeforeSpending(FolderTest):
                        "release would publish it", dpmf.PrivacyWarning, False), told)
         told, _ = self.warned(catalogue=[str(i) for i in range(50)],
                               item_features={"item": [str(i) for i in range(40)], "kind": [people[i % 2] for i in range(40)]})
-        self.assertIn(("2 users have the id of a category of the item features: are they about people?",
+        self.assertIn(("2 users have the id of a category or a number of the item features: are they about people?",
                        dpmf.PrivacyWarning, False), told)
 
     def test_ratings_outside(self):

@@ -168,7 +168,7 @@ class Catalogues(FolderTest):
     def test_refused_by_shape(self):
         for wrong in ({"title": ["a", "b"], "year": [1, 2]}, {"item": [1], "movieId": [2]},
                       ArrowTable(title=["a"], year=[1]), structured(["a", "b"], [1, 2], [3, 4]),
-                      np.zeros((3, 2), dtype=int), np.array(3), 5, object(), Stream(ArrowTable(item=[1])), [[1, 2]],
+                      np.zeros((3, 2), dtype=int), np.array(3), 5, object(), Stream(ArrowTable(title=[1])), [[1, 2]],
                       [None], [1.5]):
             with self.subTest(kind=type(wrong).__name__), self.assertRaises(dpmf.DpmfError):
                 self.fit(wrong)

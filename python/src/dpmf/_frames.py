@@ -68,7 +68,7 @@ def _by_protocol(value: Any) -> Optional[Frame]:
         except ImportError:
             raise _unreadable(value, "pandas") from None
         return frame_of(_made_of(value, from_dataframe))
-    if hasattr(value, "__arrow_c_stream__"):
+    if hasattr(value, "__arrow_c_stream__") and not _is_series(value):
         try:
             import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError:
@@ -80,6 +80,11 @@ def _by_protocol(value: Any) -> Optional[Frame]:
                              "give the table that is in it, such as reader.read_all()")
         return frame_of(table)
     return None
+
+
+def _is_series(value: Any) -> bool:
+    """One column, as series of pandas and polars and arrays of Arrow are, which offer Arrow data too."""
+    return len(getattr(value, "shape", (0, 0))) == 1 or (hasattr(value, "to_pylist") and not hasattr(value, "schema"))
 
 
 def _made_of(value: Any, make: Callable[[Any], Any]) -> Any:
