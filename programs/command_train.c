@@ -184,7 +184,7 @@ static const struct option own_options[] = {
     {.id = OPTION_SNAPSHOT, .name = "snapshot",
      .value = {VALUE_OUTPUT, "FILE", "run.safetensors", ".safetensors", NULL},
      .help = "write the state of the run here now and then, while it runs, and when it is "
-             "interrupted, to go on from with --resume"},
+             "interrupted, to continue with --resume"},
     {.id = OPTION_SNAPSHOT_EVERY, .name = "snapshot-every",
      .value = {VALUE_INTERVAL, "N", "10min", NULL, NULL},
      .help = "from snapshot to snapshot: epochs, as 2 or 2epochs; blocks of users, as 50blocks; "
@@ -192,7 +192,7 @@ static const struct option own_options[] = {
              "being written waits for it"},
     {.id = OPTION_RESUME, .name = "resume",
      .value = {VALUE_FILE, "FILE", "run.safetensors", ".safetensors", NULL},
-     .help = "go on from a snapshot, with the ratings and options of the run that wrote it; "
+     .help = "continue from a snapshot, with the ratings and options of the run that wrote it; "
              "another --epochs changes the step sizes that are left, unless --decay is given, "
              "and is refused with --deterministic, as are other --kernels"},
     {.id = OPTION_CONTINUE, .name = "continue",

@@ -190,7 +190,7 @@ static void put_name(struct picture *picture, const struct panel *panel) {
     if (mixing.is_constant)
         put(picture, "constant");
     else if (!isfinite(mixing.rhat))
-        put(picture, "R-hat and ESS cannot be told");
+        put(picture, "R-hat and ESS cannot be computed");
     else {
         put(picture, "R-hat ");
         put_number(picture, mixing.rhat);

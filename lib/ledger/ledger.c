@@ -477,7 +477,7 @@ static int enter_commit(struct change *change, struct ledger_entry *entry,
 
 static int refuse_returned(const struct ledger_entry *entry, struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
-                         "the reservation of release %s was returned while its run went on: "
+                         "the reservation of release %s was returned during its run: "
                          "nothing is published",
                          entry->id);
     error_hint(error, "run it again, and return only what a run left that has ended");

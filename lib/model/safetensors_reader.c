@@ -281,7 +281,7 @@ static int check_places(const struct reading *reading) {
             return corrupt_tensor(reading, entry->name, "the file ends before it does");
         end += entry->bytes;
     }
-    return end == all ? 0 : corrupt(reading, "the file goes on after the last tensor");
+    return end == all ? 0 : corrupt(reading, "there are bytes after the last tensor");
 }
 
 static int read_header(struct safetensors *file, struct dpmf_error *error) {

@@ -21,7 +21,7 @@ int chain_run_refuse_snapshots(const struct chain_run *run, struct dpmf_error *e
     const struct dpmf_train_options *options = run->train->options;
     if (!options->snapshot && !options->resume) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "%s makes no snapshots, and goes on from none", solver_name(run->solver));
+                         "%s can neither write nor resume snapshots", solver_name(run->solver));
     error_hint(error, "leave {snapshot} and {resume} out");
     return code;
 }

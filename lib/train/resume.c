@@ -103,16 +103,17 @@ static int compare_epochs(const struct checkpoint_file *file, const struct first
         snprintf(text, sizeof text, "%u epochs, and this run has %u", wish->epochs, asked);
         return mismatch(file, text,
                         "step sizes depend on it, and {deterministic} promises the model of a run "
-                        "without a break: give the same {epochs}, or go on without {deterministic}",
+                        "without a break: give the same {epochs}, or continue without "
+                        "{deterministic}",
                         error);
     }
     if (!run->warn || done == asked) return 0;
     double now = options->learning_rate * (1 - (double)done / asked);
     double then = options->learning_rate * fmax(0, 1 - (double)done / wish->epochs);
     snprintf(text, sizeof text,
-             "the snapshot is of a run of %u epochs, and this one has %u: the step size goes on at "
-             "%.3g in the place of %.3g after epoch %u, and falls to nothing after epoch %u; the "
-             "model is that of neither run",
+             "the snapshot is of a run of %u epochs, and this one has %u: the step size continues "
+             "at %.3g instead of %.3g after epoch %u and falls to zero after epoch %u; the model "
+             "is that of neither run",
              wish->epochs, asked, now, then, done, asked);
     run->warn(run->warn_self, text);
     return 0;
@@ -146,7 +147,7 @@ static int compare_kernels(const struct checkpoint_file *file, const struct firs
     snprintf(text, sizeof text, "the kernels %s, and this run uses %s", wish->kernels, kernels);
     dpmf_error_write(hint, sizeof hint,
                      "they round differently, and {deterministic} promises the same bits: give "
-                     "{kernels %s}, or go on without {deterministic}",
+                     "{kernels %s}, or continue without {deterministic}",
                      wish->kernels);
     return mismatch(file, text, hint, error);
 }
@@ -192,12 +193,12 @@ static int compare_tiles(const struct checkpoint_file *file, uint64_t tiles, con
     if (was->tiles == 0) return 0;
     if (was->tiles != tiles)
         return mismatch(file, "tiles of another size",
-                        "{deterministic} goes on only with the {memory}, the processor and the "
-                        "number of processes of the first run; go on without it, or start anew",
+                        "{deterministic} needs the {memory}, the processor and the number of "
+                        "processes of the first run; continue without it, or start again",
                         error);
     if (strcmp(was->order, order) != 0)
         return mismatch(file, "another order",
-                        "go on without {deterministic}, or start anew with it", error);
+                        "continue without {deterministic}, or start again with it", error);
     return 0;
 }
 
