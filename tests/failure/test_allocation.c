@@ -503,6 +503,27 @@ static int train_by_ials(struct dpmf_store *store, const struct dpmf_run *run) {
     return code;
 }
 
+/* With a validation set and a snapshot, of ratings and of events. */
+static int continue_it(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct dpmf_continue_options options = dpmf_continue_options_default();
+    int code = 0;
+    options.snapshot = second_path;
+    for (int ranks = 0; ranks < 2 && code == 0; ranks++) {
+        struct dpmf_train_options train = dpmf_train_options_default();
+        if (ranks) code = dpmf_train_options_solver("ials", &train);
+        train.factors = 3;
+        train.epochs = 1;
+        if (code == 0)
+            code = dpmf_train(store, NULL, output_path, &train, run, NULL, NULL, NULL, NULL);
+        if (code == 0)
+            code = dpmf_train_continue(output_path, store, store, output_path, &options, run, NULL,
+                                       NULL, NULL, NULL);
+    }
+    unlink(output_path);
+    unlink(second_path);
+    return code;
+}
+
 static int ignore_list(void *self, const struct dpmf_user_list *list) {
     (void)self, (void)list;
     return 0;
@@ -665,6 +686,7 @@ static int visiting_histories(void) { return with_store(visit_histories); }
 static int looking_up(void) { return with_store(look_up); }
 static int finding_newcomers(void) { return with_store(find_newcomer); }
 static int training(void) { return with_store(train_it); }
+static int continuing(void) { return with_store(continue_it); }
 static int sampling(void) { return with_store(sample_it); }
 static int sampling_with_noise(void) { return with_store(sample_with_noise); }
 static int sampling_with_momenta(void) { return with_store(sample_with_momenta); }
@@ -930,6 +952,7 @@ static const struct scenario scenarios[] = {
     {"evaluate", evaluating},
     {"candidates", ranking_candidates},
     {"train, snapshot and resume", training},
+    {"continue a model", continuing},
     {"train by ials", ranking_events},
     {"train by gibbs", sampling},
     {"train by sgld", sampling_with_noise},

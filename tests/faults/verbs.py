@@ -147,6 +147,8 @@ def verbs():
         Verb("shard", ["shard", "-q", "{inputs}/{}.dpr", "--parts", "5", "-o", "out"], over=False, last="out/shards.json"),
         Verb("train", ["train", "-q", "{inputs}/{}.dpr", "-k", "4", "--epochs", "3", "--deterministic", "-o", "out.safetensors",
                        "--kernels", "ref"]),
+        Verb("train --continue", ["train", "-q", "{inputs}/{}.dpr", "--continue", "{inputs}/{}.safetensors", "-o",
+                                  "out.safetensors"]),
         Verb("train --solver ials", ["train", "-q", "{inputs}/{}.dpr", "--solver", "ials", "-k", "4", "--epochs", "2", "-o",
                                      "out.safetensors"]),
         Verb("export --csv FILE", ["export", "-q", "{inputs}/{}.dpr", "--csv", "out.csv"]),

@@ -22,6 +22,7 @@ from ._ledger import budget
 from ._native import ffi, lib
 from ._ratings import Reading, Store
 from ._run import Epoch, Run
+from ._seen import Seen, SeenBefore
 from ._values import (Struct, flag, is_path, number, pair, path_bytes, plain, refuse_given, shown, text_bytes,
                       whole)
 from .errors import DpmfWarning, PrivacyRefused, PrivacyWarning, usage, warn
@@ -214,6 +215,42 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
     if adapted is not None:
         fitted.report["adapted"] = adapted
     return fitted
+
+
+def continue_checkpoint(parameters: dict[str, Any], n_epochs: Optional[int], fitted: Fitted, open_store: OpenStore,
+                        open_valid: Optional[OpenStore], reading: Reading, run: Run) -> Fitted:
+    """A fitted model and new ratings, as ``dpmf train --continue`` does it."""
+    options = Struct("dpmf_continue_options")
+    for field, name, value, low, high in (("epochs", "n_epochs", n_epochs, 1, 2**32 - 1),
+                                          ("seed", "random_state", parameters["random_state"], 0, 2**64 - 1),
+                                          ("patience", "patience", parameters["patience"], 0, 2**32 - 1)):
+        if value is not None:
+            options.put(field, whole(name, value, low, high))
+    options.put("deterministic", flag("deterministic", parameters["deterministic"]))
+    _put_snapshots(parameters, options)
+    if parameters["rating_range"] is not None:
+        reading = reading._replace(rating_range=pair("rating_range", parameters["rating_range"]))
+    store = open_store(run, reading)
+    valid = open_valid(run, reading) if open_valid else None
+    run.total_epochs = options.pointer.epochs
+    report = ffi.new("struct dpmf_train_report *")
+    with WorkFolder() as folder:
+        before, output = folder / "before", folder / "model"
+        fitted.file.save(before)
+        run.call(lib.dpmf_train_continue, os.fsencode(before), store.pointer, valid.pointer if valid else ffi.NULL,
+                 os.fsencode(output), options.pointer, run.pointer, lib.dpmf_py_epoch, run.handle, report,
+                 names={str(before): "the model", str(output): "the model"})
+        file = ModelFile.open(output)
+    file.name = "the model"
+    made = Fitted(file, store.users_are_texts or fitted.users.as_texts, store.items_are_texts or fitted.items.as_texts)
+    made.is_made_here = fitted.is_made_here
+    if fitted.seen is None and fitted.store is not None:
+        fitted.seen = Seen(fitted, fitted.store, run)
+    if fitted.seen is not None:
+        made.seen = SeenBefore(fitted.seen, fitted.file.count("user"), Seen(made, store, run))
+    made.epochs = run.epochs
+    made.report = plain(report[0], TRAIN_REPORT)
+    return made
 
 
 # ---- a release ---------------------------------------------------------------------------------

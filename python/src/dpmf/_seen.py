@@ -36,6 +36,21 @@ def recommend_known(shelf: Shelf, number: int, own: Any, order: Any, n: int, wit
     return shelf.ranked(scored[:check(count, error)])
 
 
+class SeenBefore:
+    """What each user has rated, of a model that was continued: before, and since. Its rows from before are
+    numbered as they were."""
+
+    def __init__(self, before: Any, n_before: int, since: Any) -> None:
+        self._before, self._n_before, self._since = before, n_before, since
+
+    def __getitem__(self, user: int) -> npt.NDArray[Any]:
+        since: npt.NDArray[Any] = self._since[user]
+        if user >= self._n_before:
+            return since
+        before = self._before[user]
+        return np.concatenate([before[~np.isin(before["item"], since["item"])], since])
+
+
 class Seen:
     """What each user has rated."""
 

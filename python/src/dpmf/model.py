@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ._arrow import Exported
 from ._file import ModelFile
-from ._fit import Fitted, OpenStore, check_goal, fit_checkpoint, fit_release
+from ._fit import Fitted, OpenStore, check_goal, continue_checkpoint, fit_checkpoint, fit_release
 from ._ids import Id, Ids, pointer
 from ._measure import Measured
 from ._native import ffi, lib
@@ -318,6 +318,46 @@ class Model(Measured):
         self._fit(open_store, Reading(events=columns.is_events), valid, resume)
         if pairs is not None:
             self.n_features_in_ = 2
+        return self
+
+    def partial_fit(self, users: Any, items: Any = None, ratings: Any = None, timestamps: Any = None, *,
+                    counts: Any = None, valid: Any = None, n_epochs: Optional[int] = None,
+                    resume: Optional[PathLike] = None, user: Optional[str] = None, item: Optional[str] = None,
+                    rating: Optional[str] = None, time: Optional[str] = None) -> Model:
+        """Trains a fitted model further, on new ratings alone, in any form that `fit` takes; one that is not
+        fitted yet is fitted to them.
+
+        New users and items are added. Vectors of old ones are held by as many ratings as stand behind them, and
+        those without new ratings stay as they are. A rating that has changed counts as one more. `n_epochs`
+        (2) is how often users and items are fitted in turn. Factors, penalties and the goal are the model's.
+
+        >>> import dpmf
+        >>> model = dpmf.Model(n_factors=2, n_epochs=3)
+        >>> model = model.fit(["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4])
+        >>> model.partial_fit(["eve", "eve"], ["dune", "solaris"], [3, 5]).users_
+        array(['ann', 'bob', 'eve'], dtype=object)
+        """
+        fitted: Optional[Fitted] = self.__dict__.get("_fitted")
+        if self.epsilon is not None or fitted is not None and fitted.file.is_release:
+            raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
+                                 "a release cannot go on learning: new ratings without noise would undo its privacy",
+                                 "make another release from all ratings; the ledger counts both")
+        if fitted is None:
+            return self.fit(users, items, ratings, timestamps, counts=counts, valid=valid, resume=resume,
+                            user=user, item=item, rating=rating, time=time)
+        ranks, likes = fitted.file.ranks, self.like is not None
+        pairs = pairs_of(users) if items is not None and ratings is None and counts is None else None
+        if pairs is not None:
+            ratings, (users, items) = items, pairs
+        columns = columns_of(users, items, ratings, timestamps, counts=counts, ranks=ranks, likes=likes,
+                             names=Named(user, item, rating, time))
+
+        def open_store(run: Run, reading: Reading) -> Store:
+            return store_from_columns(columns, reading, run)
+
+        self._fitted = continue_checkpoint(
+            {**self.get_params(), "resume": resume}, n_epochs, fitted, open_store,
+            None if valid is None else opener(valid, ranks, likes), Reading(events=columns.is_events), self._run())
         return self
 
     def fit_file(self, path: PathLike, *, format: Optional[str] = None,
