@@ -1,9 +1,11 @@
 /*
  * The part of dpmf export that is about pages: a directory with index.html, which recommends by
  * itself even when opened from disk, the release, and its statement as text. Fed by a release and a
- * catalogue through web_release.c. Each file is written under another name first; index.html
- * appears last, so that where it is, everything is. What a killed export left is taken away by the
- * next one.
+ * catalogue through web_release.c. Each file is written under another name first. In a new
+ * directory index.html appears last, so that where it is, everything is. Over an older page it is
+ * exchanged in one step, and what stands beside it is gone before and comes after: there is always a
+ * page, and never one beside the release of another. What a killed export left is taken away by
+ * the next one.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -35,6 +37,7 @@ struct target {
     bool is_made;     /* it was not there before */
     bool may_replace; /* a page that is there already */
     bool replaces;    /* there is one: what was there stays until the new one takes its place */
+    bool is_stripped; /* the files beside the older page are gone */
     bool is_locked;   /* until its descriptor is closed */
     int fd;           /* descriptor of the file being written, or -1 */
     const char *name; /* name of that file */
@@ -218,7 +221,9 @@ static int refuse_file(const struct target *target, int number) {
     return terminal_error_print(
         STATUS_IO,
         number == ENOSPC || number == EDQUOT ? "free some room or write to another disk"
-                                             : "choose another directory",
+        : target->is_stripped
+            ? "run it again: the page there may have no release and no statement beside it"
+            : "choose another directory",
         "%s/%s: cannot write: %s", target->path, target->name, text_system_error(number).text);
 }
 
@@ -248,15 +253,41 @@ static void flush_above(int directory) {
     close(above);
 }
 
-static int name_files(struct target *target) {
-    for (size_t i = 0; i < WEB_FILES; i++) {
-        target->name = names[i];
-        if (renameat(target->directory, unfinished[i], target->directory, names[i]) != 0)
-            return refuse_file(target, errno);
-    }
-    (void)fsync(target->directory);
-    if (target->is_made) flush_above(target->directory);
+static int name_file(struct target *target, size_t i) {
+    target->name = names[i];
+    if (renameat(target->directory, unfinished[i], target->directory, names[i]) != 0)
+        return refuse_file(target, errno);
     return STATUS_DONE;
+}
+
+/* Some file systems have no fsync for a directory: their order is all there is then. */
+static int flush_names(struct target *target) {
+    if (fsync(target->directory) == 0 || errno == EINVAL || errno == ENOTSUP) return STATUS_DONE;
+    return refuse_file(target, errno);
+}
+
+/* Takes away the files beside an older page, then exchanges the page itself. Flushed one by one: a
+ * loss of power must not change the order. */
+static int exchange_page(struct target *target) {
+    for (size_t i = 0; i < WEB_FILES - 1; i++) {
+        target->name = names[i];
+        if (unlinkat(target->directory, names[i], 0) != 0 && errno != ENOENT)
+            return refuse_file(target, errno);
+        target->is_stripped = true;
+    }
+    int status = flush_names(target);
+    if (status == STATUS_DONE) status = name_file(target, WEB_FILES - 1);
+    if (status == STATUS_DONE) status = flush_names(target);
+    return status;
+}
+
+static int name_files(struct target *target) {
+    int status = target->replaces ? exchange_page(target) : STATUS_DONE;
+    const size_t n = target->replaces ? WEB_FILES - 1 : WEB_FILES;
+    for (size_t i = 0; status == STATUS_DONE && i < n; i++) status = name_file(target, i);
+    if (status == STATUS_DONE) status = flush_names(target);
+    if (status == STATUS_DONE && target->is_made) flush_above(target->directory);
+    return status;
 }
 
 static int write_files(struct target *target, const struct web_release *release,

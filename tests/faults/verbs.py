@@ -77,10 +77,12 @@ def hidden(place):
 
 class Verb:
     """command: of one run, in a folder of its own; {} stands for the number of the input. over: whether it may write over older
-    outputs. last: of several outputs the one that makes sense of the others: where it is, everything must be."""
+    outputs. last: of several outputs the one that makes sense of the others: where it is, everything must be. needs: the output
+    that must always be there when an older one was."""
 
-    def __init__(self, name, command, over=True, last=None, threads=False):
+    def __init__(self, name, command, over=True, last=None, threads=False, needs=None):
         self.name, self.command, self.over, self.last, self.threads = name, command, over, last, threads
+        self.needs = needs
 
     def prepare(self, shop):
         """Makes the whole outputs of both inputs, to compare with."""
@@ -118,6 +120,8 @@ class Verb:
         odd = [name for name in there if there[name] not in (old.get(name), new.get(name))]
         if odd:
             return f"{odd[0]} is neither old nor new"
+        if over and self.needs and self.needs not in there:
+            return f"{self.needs} is gone"
         if is_old and is_new and (self.last is None or self.last in there):
             return f"{is_old[0]} is old, and {is_new[0]} is new"
         if self.last and self.last in there and there != new and there != old:
@@ -137,7 +141,15 @@ class Verb:
         return None
 
 
-def verbs():
+def verbs(only=None):
+    """All of them, or the one of that name."""
+    found = [verb for verb in all_verbs() if only in (None, verb.name)]
+    if not found:
+        raise SystemExit(f"there is no verb called {only!r}")
+    return found
+
+
+def all_verbs():
     model = ["export", "-q", "{inputs}/{}.safetensors", "--not-private", "--users"]
     return [
         Verb("import", ["import", "-q", "{inputs}/{}.csv", "-o", "out.dpr"], threads=True),
@@ -159,4 +171,7 @@ def verbs():
         Verb("export --sqlite --replace", model + ["--sqlite", "out.db", "--replace"]),
         Verb("export --web", ["export", "-q", "{inputs}/r{}.safetensors", "--web", "out", "--catalogue", "{inputs}/items.csv"],
              over=False, last="out/index.html"),
+        # There is always a page, and what stands beside it is its own or absent.
+        Verb("export --web --replace", ["export", "-q", "{inputs}/r{}.safetensors", "--web", "out", "--catalogue",
+                                        "{inputs}/items.csv", "--replace"], needs="out/index.html"),
     ]

@@ -1,10 +1,10 @@
 """Kills every verb that writes, at every thing that it does to the disk, and looks at what is there
 afterwards (tests/faults/verbs.py says what must be).
 
-    kills.py DPMF KILL_AT_LIBRARY [KILLS]
+    kills.py DPMF KILL_AT_LIBRARY [KILLS [VERB]]
 
 KILLS is how many kills a verb gets at most; 0: one at every moment, with one thread and with three,
-and at random times until there are 200. The last line is "N passed, N failed".
+and at random times until there are 200. VERB tries one of them alone. The last line is "N passed, N failed".
 """
 
 import os
@@ -18,6 +18,7 @@ from verbs import Workshop, verbs  # noqa: E402 (found by the line above)
 
 LIBRARY = os.path.abspath(sys.argv[2])
 KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+ONLY = sys.argv[4] if len(sys.argv) > 4 else None
 LONG = 200
 
 random.seed(20261117)
@@ -88,7 +89,7 @@ class Killer:
 passed = failed = total = 0
 shop = Workshop(sys.argv[1])
 try:
-    for verb in verbs():
+    for verb in verbs(ONLY):
         verb.prepare(shop)
         for over in (False, True) if verb.over else (False,):
             killed, faults = Killer(verb, shop, over).try_all()
