@@ -939,12 +939,14 @@ struct dpmf_diary_info {
     uint64_t wishes;     /* rows left out: wanted, and not watched or read yet */
     uint64_t trifles;    /* rows left out: heard for less than 30 seconds, trailers, podcasts */
     size_t sure, likely, unsure, none; /* entries by their match; chosen ones are sure */
-    uint64_t spare[4];
+    uint64_t files;                    /* files read out of archives */
+    uint64_t files_left; /* files of archives that are no history of a known service: not read */
+    uint64_t spare[2];
 };
 
 /* Names the service that a file is from: "letterboxd", "imdb", "goodreads", "storygraph", "trakt",
  * "netflix", "spotify", "lastfm"; "dpmf" for ratings that the page saved; "titles" for any other
- * table with a column of titles.
+ * table with a column of titles; "zip" for an archive, whose files dpmf_diary_add looks at.
  *
  * @param bytes  the contents of the file, or its first bytes; may be NULL when n is 0
  * @param n      the number of bytes
@@ -966,9 +968,11 @@ DPMF_API int dpmf_diary_new(struct dpmf_diary **diary, struct dpmf_error *error)
  */
 DPMF_API void dpmf_diary_free(struct dpmf_diary *diary);
 
-/* Reads a file as a service exports it. Rows that cannot be read are left out and counted, see
- * struct dpmf_diary_info. Of several ratings of a title the newest counts, by its date or else by
- * its place. Files can be added one after the other.
+/* Reads a file as a service exports it, or the files in a ZIP archive. Of an archive, lists of
+ * wishes and files of no known service are left out; where no file is of a known service, tables
+ * with titles are read. An archive may hold 1 GiB, and each file in it 256 MiB. Rows that cannot be
+ * read are left out and counted, see struct dpmf_diary_info. Of several ratings of a title the
+ * newest counts, by its date or else by its place. Files can be added one after the other.
  *
  * @param diary  the diary
  * @param bytes  the contents of the file
@@ -980,8 +984,11 @@ DPMF_API void dpmf_diary_free(struct dpmf_diary *diary);
  * @error DPMF_ERR_INPUT_QUOTE           a quoted field is not closed
  * @error DPMF_ERR_INPUT_JSON            the file is not JSON as it should be
  * @error DPMF_ERR_INPUT_COUNT           it is about several people
- * @error DPMF_ERR_INPUT_EMPTY           it holds titles that were not watched or read yet
- * @error DPMF_ERR_INPUT_TOO_MANY        there are more entries than can be counted
+ * @error DPMF_ERR_INPUT_EMPTY           it holds titles that were not watched or read yet, or is an
+ *                                       archive without a history
+ * @error DPMF_ERR_INPUT_COMPRESSED      the archive is damaged, or packed in a way not known here
+ * @error DPMF_ERR_INPUT_TOO_MANY        there are more entries than can be counted, or the archive
+ *                                       unpacks to too many bytes
  */
 DPMF_API int dpmf_diary_add(struct dpmf_diary *diary, const char *bytes, size_t n, const char *name,
                             struct dpmf_error *error);

@@ -85,6 +85,10 @@ static const char *title_of(const struct catalogue *catalogue, const struct dpmf
 }
 
 static void note_left_out(struct terminal *terminal, const struct dpmf_diary_info *info) {
+    if (info->files + info->files_left > 0)
+        terminal_note_print(terminal, "%s of the archive read; %s left out: no history in them",
+                            text_count(info->files, "file").text,
+                            text_number(info->files_left).text);
     if (info->bad > 0)
         terminal_note_print(terminal, "rows that could not be read: %s, the first in line %lld",
                             text_number(info->bad).text, (long long)info->first_bad);

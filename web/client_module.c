@@ -383,16 +383,25 @@ EXPORT(int32_t, diary_add, const char *bytes, uint32_t n, const char *name) {
 /* Matches all of it with the release's titles. */
 EXPORT(int32_t, diary_match, void) { return dpmf_diary_match(diary, model, titles, &error); }
 
-/* Entries, rated, bad rows, the line of the first, wishes, trifles. */
+/* Entries, rated, bad rows, the line of the first, wishes, trifles, files read out of archives and
+ * files left in them. */
 EXPORT(int32_t, diary_info, void) {
     struct dpmf_diary_info about;
     dpmf_diary_info(diary, &about);
     const double facts[] = {(double)about.entries,   (double)about.rated,  (double)about.bad,
-                            (double)about.first_bad, (double)about.wishes, (double)about.trifles};
+                            (double)about.first_bad, (double)about.wishes, (double)about.trifles,
+                            (double)about.files,     (double)about.files_left};
     enum { FACTS = sizeof facts / sizeof facts[0] };
     if (!has_room(FACTS)) return no_memory();
     memcpy(answer, facts, sizeof facts);
     return FACTS;
+}
+
+/* The name of the service that the last file was from. */
+EXPORT(const char *, diary_from, void) {
+    struct dpmf_diary_info about;
+    dpmf_diary_info(diary, &about);
+    return about.service;
 }
 
 /* An entry: how sure its match is, the item, the rating on the release's scale, plays, the year,

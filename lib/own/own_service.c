@@ -27,7 +27,7 @@ static int open_source(const struct own_reading *reading, struct byte_source *so
     return byte_source_of_file(source, fd, reading->name, error);
 }
 
-/* A table of our own, in which anyone may have put a column of people. */
+/* A table of our own, which says nothing without titles to compare with. */
 static bool is_own(const char *service) {
     return strcmp(service, "dpmf") == 0 || strcmp(service, "titles") == 0;
 }
@@ -151,6 +151,5 @@ int own_service_read(struct own_reading *reading, struct dpmf_error *error) {
     if (code == 0) dpmf_diary_info(own->diary, &info);
     if (code == 0) code = check_rows(reading, &info, error);
     if (code == 0) code = match_titles(reading, error);
-    if (code == 0 && is_own(info.service)) code = own_people_check(reading, error);
     return code == 0 ? take_ratings(reading, error) : code;
 }

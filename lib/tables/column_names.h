@@ -28,10 +28,6 @@ const char *column_role_name(enum column_role role);
 /* Case, `_`, `-` and spaces do not count: "User-ID" is "userid". */
 enum column_role column_role_of(const char *name, size_t n);
 
-/* Whether a column of this name could hold people, in the eyes of a careful reader: "username",
- * "Rater ID", "e-mail". */
-bool column_could_name_person(const char *name, size_t n);
-
 enum { COLUMN_LIST_MAX = 256 };
 
 /* Reads the text of --columns: for each role its column, or -1. Without a rating the records are

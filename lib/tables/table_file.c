@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/person_names.h"
 #include "base/utf8.h"
 #include "dpmf_text.h"
 #include "store/store.h"

@@ -11,6 +11,7 @@
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "titles/archive.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -22,6 +23,7 @@ static bool is_json(const char *bytes, size_t n) {
 
 const char *dpmf_diary_service(const char *bytes, size_t n) {
     if (!bytes || n == 0) return NULL;
+    if (archive_is(bytes, n)) return "zip";
     return is_json(bytes, n) ? diary_json_service(bytes, n) : diary_table_service(bytes, n);
 }
 
@@ -51,34 +53,124 @@ static bool is_wish_list(const char *name) {
     return false;
 }
 
-static int refuse(const char *bytes, size_t n, const char *name, struct dpmf_error *error) {
-    if (n >= 4 && memcmp(bytes, "PK\x03\x04", 4) == 0) {
-        error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "this is an archive of several files");
-        error_hint(error, "unpack it, and give the file of ratings or of what was watched");
-    } else {
-        error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "no known service writes such files");
-        error_hint(error, "a table needs a first line of names, as title,year,rating");
-    }
+static int refuse(const char *name, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "no known service writes such files");
+    error_hint(error, "a table needs a first line of names, as title,year,rating");
     error_place(error, name, 0, 0);
     return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
+}
+
+static int add_file(struct dpmf_diary *diary, const char *bytes, size_t n, const char *name,
+                    struct dpmf_error *error) {
+    return is_json(bytes, n) ? diary_json_read(diary, bytes, n, name, error)
+                             : diary_table_read(diary, bytes, n, name, error);
+}
+
+/* ---- archives -------------------------------------------------------------------------------- */
+/* A service's archive has more in it than the history: a profile, comments, lists of wishes. What
+ * is read are the files that are recognised, those of services first; tables that only look like
+ * somebody's are read where there is no other. */
+
+enum { MEMBER_NAME = 512 };
+
+static bool ends_with(const char *name, size_t n, const char *end) {
+    const size_t n_end = strlen(end);
+    if (n < n_end) return false;
+    for (size_t i = 0; i < n_end; i++)
+        if ((name[n - n_end + i] | 0x20) != (end[i] | 0x20)) return false;
+    return true;
+}
+
+/* Folders of Letterboxd with what is no history, or no longer, and what some systems add. */
+static bool is_aside(const char *name) {
+    static const char *const folders[] = {"deleted/", "orphaned/", "likes/", "lists/", "__MACOSX/"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        const char *found = strstr(name, folders[i]);
+        if (found && (found == name || found[-1] == '/')) return true;
+    }
+    const char *slash = strrchr(name, '/');
+    return (slash ? slash[1] : name[0]) == '.' || is_wish_list(name);
+}
+
+static bool could_be_read(const struct archive_member *member, char name[MEMBER_NAME]) {
+    static const char *const ends[] = {".csv", ".tsv", ".txt", ".json"};
+    if (member->n_name >= MEMBER_NAME || member->n == 0) return false;
+    memcpy(name, member->name, member->n_name);
+    name[member->n_name] = '\0';
+    bool is_text = false;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        is_text |= ends_with(member->name, member->n_name, ends[i]);
+    return is_text && strlen(name) == member->n_name && !is_aside(name);
+}
+
+static bool is_generic(const char *service) {
+    return strcmp(service, "titles") == 0 || strcmp(service, "dpmf") == 0;
+}
+
+/* Reads one member. @return 1 when it was, 0 when it is something else, or a negative code */
+static int add_member(struct dpmf_diary *diary, struct archive *archive,
+                      const struct archive_member *member, bool wants_generic,
+                      struct dpmf_error *error) {
+    char name[MEMBER_NAME], *bytes;
+    if (!could_be_read(member, name)) return 0;
+    int code = archive_unpack(archive, member, &bytes, error);
+    if (code < 0) return code;
+    const char *service =
+        archive_is(bytes, member->n) ? NULL : dpmf_diary_service(bytes, member->n);
+    if (service && is_generic(service) == wants_generic) {
+        code = add_file(diary, bytes, member->n, name, error);
+        if (code == 0) code = 1;
+    }
+    free(bytes);
+    return code;
+}
+
+static int add_members(struct dpmf_diary *diary, const char *bytes, size_t n, const char *name,
+                       bool wants_generic, size_t *read, size_t *left, struct dpmf_error *error) {
+    struct archive archive;
+    struct archive_member member;
+    *read = *left = 0;
+    int code = archive_open(&archive, bytes, n, name, error);
+    while (code == 0 && (code = archive_next(&archive, &member, error)) > 0) {
+        if (member.n_name == 0 || member.name[member.n_name - 1] != '/') { /* no folder */
+            code = add_member(diary, &archive, &member, wants_generic, error);
+            *read += code > 0;
+            *left += code == 0;
+        }
+        if (code > 0) code = 0;
+    }
+    return code;
+}
+
+static int add_archive(struct dpmf_diary *diary, const char *bytes, size_t n, const char *name,
+                       struct dpmf_error *error) {
+    size_t read, left;
+    int code = add_members(diary, bytes, n, name, false, &read, &left, error);
+    if (code == 0 && read == 0)
+        code = add_members(diary, bytes, n, name, true, &read, &left, error);
+    diary->info.files += read;
+    diary->info.files_left += left;
+    if (code < 0 || read > 0) return code;
+    error_set(error, DPMF_ERR_INPUT_EMPTY, "no history of a known service is in the archive");
+    error_hint(error, "unpack it, and give the file of ratings or of what was watched");
+    error_place(error, name, 0, 0);
+    return DPMF_ERR_INPUT_EMPTY;
 }
 
 int dpmf_diary_add(struct dpmf_diary *diary, const char *bytes, size_t n, const char *name,
                    struct dpmf_error *error) {
     int code = arguments_check(error, "diary bytes name", diary, bytes, name);
     if (code < 0) return code;
-    const char *service = dpmf_diary_service(bytes, n);
-    if (!service) return refuse(bytes, n, name, error);
+    if (!dpmf_diary_service(bytes, n)) return refuse(name, error);
+    diary->is_matched = false;
+    if (archive_is(bytes, n)) return add_archive(diary, bytes, n, name, error);
     if (is_wish_list(name)) {
         error_set(error, DPMF_ERR_INPUT_EMPTY, "this is a list of what to watch, not of what was");
         error_hint(error, "give the file of ratings, the diary, or what was watched");
         error_place(error, name, 0, 0);
         return DPMF_ERR_INPUT_EMPTY;
     }
-    diary->is_matched = false;
-    code = is_json(bytes, n) ? diary_json_read(diary, bytes, n, name, error)
-                             : diary_table_read(diary, bytes, n, name, error);
-    return code;
+    return add_file(diary, bytes, n, name, error);
 }
 
 /* ---- what is compared ------------------------------------------------------------------------ */

@@ -62,6 +62,10 @@ struct dpmf_diary {
     size_t n_slots;
     struct dpmf_diary_info info;
 
+    /* Whose history it is, where a service names its people; of all its files together. */
+    const struct diary_service *person_service; /* NULL: nobody is named yet */
+    uint64_t person;                            /* hash of the name */
+
     /* The model that it was matched with. */
     bool is_matched;
     uint64_t items;
@@ -81,6 +85,19 @@ int diary_record_add(struct dpmf_diary *diary, const struct diary_record *record
 
 /* Counts a row that cannot be read; `fault` is a constant. */
 void diary_record_reject(struct dpmf_diary *diary, int64_t line, const char *fault);
+
+/* Refuses the row of another person than those before in the files of that service.
+ *
+ * @param person  the name
+ * @param column  what the file calls it
+ */
+int diary_person_check(struct dpmf_diary *diary, const struct diary_service *service,
+                       const struct title_part *person, const struct title_part *column,
+                       const char *name, int64_t line, struct dpmf_error *error);
+
+/* The refusal itself. */
+int diary_refuse_people(const struct title_part *column, const char *name, int64_t line,
+                        struct dpmf_error *error);
 
 /* ---- files ----------------------------------------------------------------------------------- */
 

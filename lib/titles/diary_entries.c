@@ -57,6 +57,29 @@ double diary_rescale(const struct diary_service *service, double rating, double 
     return scaled > max ? max : scaled;
 }
 
+/* ---- people ---------------------------------------------------------------------------------- */
+
+int diary_refuse_people(const struct title_part *column, const char *name, int64_t line,
+                        struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_COUNT,
+              "the file is about several people: its column \"%.*s\" has several values",
+              (int)(column->n < 80 ? column->n : 80), column->text);
+    error_hint(error, "leave one person's rows in it; if all of them are, take the column out");
+    error_place(error, name, line, 0);
+    return DPMF_ERR_INPUT_COUNT;
+}
+
+int diary_person_check(struct dpmf_diary *diary, const struct diary_service *service,
+                       const struct title_part *person, const struct title_part *column,
+                       const char *name, int64_t line, struct dpmf_error *error) {
+    const uint64_t hash = checksum64_seeded(person->text, person->n, 0);
+    if (diary->person_service == service && diary->person != hash)
+        return diary_refuse_people(column, name, line, error);
+    diary->person_service = service;
+    diary->person = hash;
+    return 0;
+}
+
 /* ---- texts ----------------------------------------------------------------------------------- */
 
 /* Keeps a text, in UTF-8 and ended by NUL: a byte that is not UTF-8 is Latin-1, and NUL a blank. */

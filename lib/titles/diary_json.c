@@ -29,7 +29,8 @@ enum slot {
     SLOT_PLAYS,
     SLOT_HEARD, /* milliseconds */
     SLOT_TYPE,
-    SLOT_WISH, /* when it was put on a list */
+    SLOT_WISH,   /* when it was put on a list */
+    SLOT_PERSON, /* whose play it is */
     SLOTS
 };
 
@@ -49,6 +50,7 @@ static const struct known_key known_keys[] = {
     {PLACE_TOP, "master_metadata_album_album_name", SLOT_ALBUM},
     {PLACE_TOP, "ms_played", SLOT_HEARD},
     {PLACE_TOP, "ts", SLOT_DATE},
+    {PLACE_TOP, "username", SLOT_PERSON},
     {PLACE_TOP, "rating", SLOT_RATING},
     {PLACE_TOP, "plays", SLOT_PLAYS},
     {PLACE_TOP, "type", SLOT_TYPE},
@@ -142,8 +144,16 @@ static uint64_t count_plays(double plays) {
     return plays >= 1 && plays < 1e15 ? (uint64_t)plays : 1;
 }
 
-static int take_record(struct dpmf_diary *diary, struct list *list, struct dpmf_error *error) {
+static int take_record(struct dpmf_diary *diary, struct list *list, const char *name,
+                       struct dpmf_error *error) {
+    static const struct title_part username = {"username", 8};
+    const struct title_part *person = &list->value[SLOT_PERSON];
     double rating, plays, heard;
+    const int code = person->n == 0
+                         ? 0
+                         : diary_person_check(diary, diary_service_find(list->service), person,
+                                              &username, name, list->line, error);
+    if (code < 0) return code;
     const bool is_read = number_in(list, SLOT_RATING, &rating) &&
                          number_in(list, SLOT_PLAYS, &plays) && number_in(list, SLOT_HEARD, &heard);
     if (!is_read) {
@@ -216,7 +226,7 @@ static int read_list(struct dpmf_diary *diary, struct list *list, const char *na
         list->is_film = list->is_episode = false;
         memset(list->value, 0, sizeof list->value);
         if (!take_object(list, PLACE_TOP)) return refuse(list, name, error);
-        code = take_record(diary, list, error);
+        code = take_record(diary, list, name, error);
         if (code < 0) return code;
     }
     list->wrong = json_next(&list->reader);

@@ -8,12 +8,14 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/person_names.h"
 #include "titles/diary.h"
 
-enum { COLUMNS_MAX = 64, LOOK_BYTES = 1 << 16, NAMES_MAX = 3, ROLE_NONE = -1 };
+enum { COLUMNS_MAX = 64, PERSON_NAME = 80, LOOK_BYTES = 1 << 16, NAMES_MAX = 3, ROLE_NONE = -1 };
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -119,6 +121,7 @@ struct layout {
     const char *service;
     const char *needs[NAMES_MAX]; /* names that all of them have; * ends the beginning of one */
     size_t n_columns;             /* the number of columns; 0: any */
+    const char *no_person;        /* a column whose name could be of people, and is not */
     const char *names[ROLES][NAMES_MAX];
 };
 
@@ -149,6 +152,7 @@ static const struct layout layouts[] = {
                [ROLE_STATUS] = {"exclusiveshelf"}}},
     {.service = "storygraph",
      .needs = {"readstatus", "starrating", "title"},
+     .no_person = "isbn/uid",
      .names = {[ROLE_TITLE] = {"title"},
                [ROLE_RATING] = {"starrating"},
                [ROLE_CREATOR] = {"authors"},
@@ -165,6 +169,7 @@ static const struct layout layouts[] = {
                [ROLE_PLAYS] = {"plays"}}},
     {.service = "netflix",
      .needs = {"profilename", "supplementalvideotype", "title"},
+     .no_person = "devicetype",
      .names = {[ROLE_TITLE] = {"title"},
                [ROLE_DATE] = {"starttime"},
                [ROLE_PERSON] = {"profilename"},
@@ -243,6 +248,16 @@ struct table {
     const struct layout *layout;
     int column[ROLES]; /* or ROLE_NONE */
     bool has_names;    /* its first row is names */
+
+    /* Other columns whose names could be of people: each must have one value. */
+    struct people_column {
+        int column;
+        char name[PERSON_NAME]; /* as much of it as messages show */
+        size_t n;
+        bool has_value;
+        uint64_t value; /* hash of the first value */
+    } people[COLUMNS_MAX];
+    size_t n_people;
 };
 
 static const struct layout *layout_of(const char *service) {
@@ -385,21 +400,43 @@ static int take_row(struct dpmf_diary *diary, const struct table *table, const s
 
 /* ---- a table --------------------------------------------------------------------------------- */
 
-/* Whether a row is of another person than those before; `person` keeps the first. */
-static bool is_another(const struct title_part *row, char *person, size_t size, bool *has_person) {
-    const size_t n = row->n < size ? row->n : size;
-    if (!*has_person) {
-        memset(person, 0, size);
-        memcpy(person, row->text, n);
-        *has_person = true;
+/* Finds the columns that could name people, by the row of names. */
+static void find_people(struct table *table, const struct rows *rows) {
+    for (size_t i = 0; i < rows->n_fields; i++) {
+        const struct title_part *name = &rows->field[i];
+        bool is_known = table->layout->no_person && is_name(name, table->layout->no_person);
+        for (size_t role = 0; role < ROLES; role++) is_known |= table->column[role] == (int)i;
+        if (is_known || !column_could_name_person(name->text, name->n)) continue;
+        struct people_column *people = &table->people[table->n_people++];
+        people->column = (int)i;
+        people->n = name->n < PERSON_NAME ? name->n : PERSON_NAME;
+        memcpy(people->name, name->text, people->n);
     }
-    return memcmp(person, row->text, n) != 0 || (n < size && person[n] != '\0');
 }
 
-static int read_rows(struct dpmf_diary *diary, const struct table *table, struct rows *rows,
+/* Refuses a row of another person than those before. */
+static int check_person(struct dpmf_diary *diary, struct table *table, const struct rows *rows,
+                        const char *name, struct dpmf_error *error) {
+    static const struct title_part profile = {"Profile Name", 12};
+    for (size_t i = 0; i < table->n_people; i++) {
+        struct people_column *people = &table->people[i];
+        if ((size_t)people->column >= rows->n_fields) continue;
+        const struct title_part *value = &rows->field[people->column];
+        const uint64_t hash = checksum64_seeded(value->text, value->n, 0);
+        if (people->has_value && people->value != hash)
+            return diary_refuse_people(&(struct title_part){people->name, people->n}, name,
+                                       rows->line, error);
+        people->has_value = true;
+        people->value = hash;
+    }
+    if (table->column[ROLE_PERSON] < 0) return 0;
+    return diary_person_check(diary, diary_service_find(table->layout->service),
+                              cell(table, rows, ROLE_PERSON), &profile, name, rows->line, error);
+}
+
+static int read_rows(struct dpmf_diary *diary, struct table *table, struct rows *rows,
                      const char *name, struct dpmf_error *error) {
-    char person[256];
-    bool has_person = false, is_first = table->has_names;
+    bool is_first = table->has_names;
     int code = 0;
     while (code == 0 && rows_next(rows)) {
         if (rows->is_open) {
@@ -408,17 +445,12 @@ static int read_rows(struct dpmf_diary *diary, const struct table *table, struct
             return DPMF_ERR_INPUT_QUOTE;
         }
         if (is_first || (rows->n_fields == 1 && rows->field[0].n == 0)) { /* names; a blank line */
+            if (is_first) find_people(table, rows);
             is_first = false;
             continue;
         }
-        if (table->column[ROLE_PERSON] >= 0 &&
-            is_another(cell(table, rows, ROLE_PERSON), person, sizeof person, &has_person)) {
-            error_set(error, DPMF_ERR_INPUT_COUNT, "the file is about several people");
-            error_hint(error, "leave the rows of one of them in it");
-            error_place(error, name, rows->line, 0);
-            return DPMF_ERR_INPUT_COUNT;
-        }
-        code = take_row(diary, table, rows, error);
+        code = check_person(diary, table, rows, name, error);
+        if (code == 0) code = take_row(diary, table, rows, error);
     }
     return code;
 }

@@ -41,6 +41,20 @@ class HistoryTest(FolderTest):
         self.assertEqual(set(me.recommend().items), {"told", "again", "other"})
         self.assertEqual(set(best.items), {"told", "again", "other"})
 
+    def test_an_archive_is_read(self):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            history = model().read_history(FIXTURES / "letterboxd.zip", TITLES)
+        self.assertEqual((history.service, history.ratings), ("letterboxd", {"lamp": 4.0, "moon": 5.0, "tea": 1.0}))
+        self.assertTrue(any("2 files of the archive were left out" in str(one.message) for one in said))
+
+    def test_several_people_are_refused(self):
+        path = Path(self.folder) / "several.csv"
+        for column in ["account", "Profile Name", "member"]:
+            path.write_text(f"title,rating,{column}\nThe Lamp,4,a\nRocket II,2,b\n")
+            with self.assertRaisesRegex(dpmf.DpmfError, "about several people"):
+                model().read_history(path, TITLES)
+
     def test_other_files_are_refused(self):
         with self.assertRaises(dpmf.DpmfError):
             model().read_history(__file__, TITLES)

@@ -1,7 +1,10 @@
 """Histories from other services, and the search that forgives. tests/browser/run.py runs it."""
 
+import base64
+import io
 import json
 import random
+import zipfile
 
 from material import be_still, pick_list, stars_of, type_text
 
@@ -40,7 +43,7 @@ def test_a_history_is_shown_before_it_is_taken(page, material):
     assert stars_of(page) == {}, "nothing is taken yet"
     page.find("#history-take").click()
     be_still(page)
-    assert stars_of(page) == {0: 5, 1: 5, 5: 1} and page.run("return [...dpmf.hidden]") == [4]
+    assert stars_of(page) == {0: 4.5, 1: 5, 5: 1} and page.run("return [...dpmf.hidden]") == [4]
     page.find("#toast-undo").click()
     assert stars_of(page) == {} and page.run("return [...dpmf.hidden]") == []
 
@@ -63,7 +66,7 @@ def test_a_history_can_be_corrected(page, material):
     offered = page.run("return [...document.querySelector(arguments[0]).options].map((o) => o.textContent)", menus.format("none"))
     assert "Glow (2001)" in offered and "leave it out" in offered, offered
     page.find("#history-take").click()
-    assert stars_of(page) == {0: 5, 1: 5, 3: 3, 5: 1, 6: 2}, stars_of(page)
+    assert stars_of(page) == {0: 4.5, 1: 5, 3: 3, 5: 1, 6: 2}, stars_of(page)
 
 
 def test_several_files_of_several_services(page, material):
@@ -72,7 +75,66 @@ def test_several_files_of_several_services(page, material):
     bring(page, ["ratings.csv", letterboxd(HISTORY[:1])], ["ratings-movies.json", json.dumps(trakt)])
     assert page.text("#history-heading") == "Your history from Letterboxd, Trakt"
     page.find("#history-take").click()
-    assert stars_of(page) == {0: 5, 4: 4}, stars_of(page)
+    assert stars_of(page) == {0: 4.5, 4: 4}, stars_of(page)
+
+
+def test_half_stars_stay_half(page, material):
+    page.open(shelf(material))
+    bring(page, ["ratings.csv", letterboxd(['The Lamp,1999,u,4.5', 'Moon Wars,1977,u,3.5'])])
+    page.find("#history-take").click()
+    be_still(page)
+    drawn = page.run("""return [...document.querySelectorAll("#rated > li")].map((row) => [row.querySelector(".title").textContent,
+        [...row.querySelectorAll(".star")].map((star) => star.classList.contains("on") ? 2 : star.classList.contains("half") ? 1 : 0),
+        row.querySelector(".value").textContent, row.querySelector("legend").textContent])""")
+    assert [row[1:3] for row in drawn] == [[[2, 2, 2, 1, 0], "3.5"], [[2, 2, 2, 2, 1], "4.5"]], drawn
+    assert "4.5" in drawn[1][3], drawn
+    half = page.run("""return getComputedStyle(document.querySelector("#rated .star.half"), "::after").clipPath""")
+    assert half == "inset(0px 50% 0px 0px)", half
+
+
+def zipped(files, method=zipfile.ZIP_DEFLATED):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", method) as out:
+        for name, text in files:
+            out.writestr(name, text)
+    return archive.getvalue()
+
+
+def bring_bytes(page, name, data):
+    page.run("""dpmf.bringFiles([{ name: arguments[0], bytes: Uint8Array.from(atob(arguments[1]), (c) => c.charCodeAt(0)) }])""",
+             name, base64.b64encode(data).decode())
+
+
+def test_archives_are_read(page, material):
+    page.open(shelf(material))
+    files = [("ratings.csv", letterboxd(HISTORY)), ("watchlist.csv", letterboxd(["Rocket II,1986,u,"])), ("profile.csv", "Username\nann\n")]
+    for method in [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED]:
+        bring_bytes(page, "letterboxd.zip", zipped(files, method))
+        assert page.text("#history-heading") == "Your history from Letterboxd"
+        assert "2 other files of the archive were not read" in page.text("#history-left"), page.text("#history-left")
+        assert page.text("#history-take") == "Take 3 ratings"
+        page.run("document.getElementById('history').close()")
+    whole = zipped(files)
+    for data, word in [(whole[:len(whole) // 2], "damaged or cut"), (zipped([("a.txt", "x")]), "no history of a known service")]:
+        bring_bytes(page, "letterboxd.zip", data)
+        assert word in page.text("#notice") and not page.is_shown("#history"), page.text("#notice")
+    assert stars_of(page) == {}
+
+
+def test_several_people_are_never_merged(page, material):
+    page.open(shelf(material))
+    activity = "Profile Name,Start Time,Title,Supplemental Video Type,Device Type\nAnn,,The Lamp,,TV\n{},,Glow,,Phone\n"
+    for name, text in [("a.csv", activity.format("Ben")), ("a.csv", "title,year,rating,account\nThe Lamp,1999,4,a\nGlow,2001,4,b\n")]:
+        bring(page, [name, text])
+        assert "several people" in page.text("#notice") and not page.is_shown("#history"), (text, page.text("#notice"))
+    bring_bytes(page, "netflix.zip", zipped([("ViewingActivity.csv", activity.format("Ben"))]))
+    assert "several people" in page.text("#notice") and not page.is_shown("#history")
+    for column in ["user", "username", "account", "Profile Name", "member", "reviewer"]:
+        bring(page, ["a.csv", f"item,rating,{column}\n3,4,a\n5,2,b\n"])
+        assert "ratings of 2 people" in page.text("#notice"), (column, page.text("#notice"))
+    assert stars_of(page) == {}
+    bring(page, ["a.csv", activity.format("Ann")])
+    assert page.is_shown("#history") and page.text("#history-heading") == "Your history from Netflix"
 
 
 def test_files_that_are_no_history(page, material):

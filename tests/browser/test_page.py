@@ -801,6 +801,29 @@ def test_the_empty_page_says_so(page, material):
     page.console()
 
 
+def test_troubles_are_told_in_every_language(page, material):
+    """What is wrong with a page that cannot be used, in the words of each table, and none of it in English elsewhere."""
+    page.open("file://" + material.page)
+    tables = page.run("return dpmf.TEXTS")
+    names = [name for name in tables["en"] if name.startswith("trouble")]
+    assert len(names) > 15 and all(sorted(n for n in table if n.startswith("trouble")) == sorted(names) for table in tables.values())
+    cases = [("troubleDamagedRelease", {"release": "QUJDR"}), ("troubleTitles", {"titles": "{}"}), ("troubleStatementNot", {"statement": "nothing"})]
+    for tag, table in tables.items():
+        script = f"Object.defineProperty(navigator, 'languages', {{ get: () => ['{tag}'] }})"
+        mark = page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})["identifier"]
+        try:
+            for name, parts in cases:
+                page.driver.get(material.variant("trouble", **parts))
+                page.until(lambda: page.is_shown("#trouble"), name)
+                assert page.text("#trouble") == f"{table['unusable']} {table[name]} {table['troubleAgain']}", (tag, page.text("#trouble"))
+        finally:
+            page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": mark})
+    for tag in set(tables) - {"en"}:
+        same = [name for name in names if tables[tag][name] == tables["en"][name]]
+        assert not same, (tag, same)
+    page.console()
+
+
 MODULE_ALONE = """
     const [module, release, done] = arguments, bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
     WebAssembly.instantiate(bytes(module), {}).then(({ instance: { exports: m } }) => {

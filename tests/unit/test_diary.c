@@ -305,7 +305,7 @@ static void refuses_other_files(void **state) {
     refuses("", "x", DPMF_ERR_INPUT_UNKNOWN_FORMAT, 0);
     refuses("user,item,rating,title\n1,2,3,a\n", "x", DPMF_ERR_INPUT_UNKNOWN_FORMAT, 0);
     refuses("1,2,3\n", "x", DPMF_ERR_INPUT_UNKNOWN_FORMAT, 0);
-    refuses("PK\x03\x04", "x.zip", DPMF_ERR_INPUT_UNKNOWN_FORMAT, 0);
+    refuses("PK\x03\x04", "x.zip", DPMF_ERR_INPUT_COMPRESSED, 0);
     refuses("[{\"a\":1}]", "x", DPMF_ERR_INPUT_UNKNOWN_FORMAT, 0);
     refuses("title,rating\nA,1\n\"B,2\n", "x", DPMF_ERR_INPUT_QUOTE, 3);
     refuses("Date,Name,Year,Letterboxd URI\n2021-01-01,A,1999,u\n", "my/Watchlist.csv",
@@ -315,6 +315,29 @@ static void refuses_other_files(void **state) {
     refuses("[{\"msPlayed\":1,\"artistName\":\"A\"},\n{\"msPlayed\":}]", "x", DPMF_ERR_INPUT_JSON,
             2);
     refuses("[{\"msPlayed\":1,\"artistName\":\"A\"}] x", "x", DPMF_ERR_INPUT_JSON, 1);
+}
+
+/* Rows of several people would become one person's history. */
+static void refuses_several_people(void **state) {
+    (void)state;
+    static const char *const columns[] = {"account", "Profile Name", "member", "e-mail",
+                                          "reviewer"};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "title,rating,%s\nX,4,A\nY,2,B\n", columns[i]);
+        refuses(text, "x", DPMF_ERR_INPUT_COUNT, 3);
+        snprintf(text, sizeof text, "title,rating,%s\nX,4,A\nY,2,A\n", columns[i]);
+        refuses(text, "x", 0, 0);
+        snprintf(text, sizeof text, "item,rating,title,%s\n1,4,X,A\n2,2,Y,\n", columns[i]);
+        refuses(text, "x", DPMF_ERR_INPUT_COUNT, 3);
+    }
+    refuses("Profile Name,Start Time,Title,Supplemental Video Type,Device "
+            "Type\nA,,X,,TV\nA,,Y,,Phone\n",
+            "x", 0, 0);
+    refuses(
+        "[{\"ms_played\":99999,\"master_metadata_album_artist_name\":\"A\",\"username\":\"a\"},\n"
+        "{\"ms_played\":99999,\"master_metadata_album_artist_name\":\"A\",\"username\":\"b\"}]",
+        "x", DPMF_ERR_INPUT_COUNT, 2);
 }
 
 static void titles_must_be_the_models(void **state) {
@@ -354,6 +377,7 @@ int main(void) {
         cmocka_unit_test(reads_its_own),
         cmocka_unit_test(counts_bad_rows),
         cmocka_unit_test(refuses_other_files),
+        cmocka_unit_test(refuses_several_people),
         cmocka_unit_test(titles_must_be_the_models),
         cmocka_unit_test(rescales),
     };

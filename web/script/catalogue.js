@@ -47,12 +47,12 @@ function asWritten(title) {
 function readTitles() {
     let list;
     try {
-        list = JSON.parse(dataOf("dpmf-items", "list of titles"));
+        list = JSON.parse(dataOf("dpmf-items", "Titles"));
     } catch (problem) {
         if (!(problem instanceof SyntaxError)) throw problem;
     }
     if (!Array.isArray(list) || list.length !== release.items)
-        throw new Error("Its list of titles does not belong to its release. Get the page again from where it came from.");
+        throw new Error(t("troubleTitles") + " " + t("troubleAgain"));
     titles = list.map((title, item) => typeof title === "string" && title.trim() ? asWritten(title) : idOf(item));
 }
 
@@ -66,7 +66,7 @@ function readFacts() {
     const isWhole = Array.isArray(read?.kinds) && read.kinds.every((kind) => typeof kind === "string") &&
         Array.isArray(read.of) && read.of.length === n && read.of.every((own) => Array.isArray(own) && own.every(isKind)) &&
         Array.isArray(read.years) && read.years.length === n && read.years.every((year) => Number.isInteger(year) && year >= 0);
-    if (!isWhole) throw new Error("What it says about its titles does not belong to them. Get the page again from where it came from.");
+    if (!isWhole) throw new Error(t("troubleFacts") + " " + t("troubleAgain"));
     facts = { ...read, hasYears: read.years.some((year) => year > 0) };
 }
 
@@ -76,6 +76,13 @@ function factsOf(item) {
     const year = facts.years[item], kinds = facts.of[item].map((kind) => facts.kinds[kind]);
     const isSaid = year > 0 && titles[item].includes(String(year)); /* many titles end with their year */
     return [...(year > 0 && !isSaid ? [String(year)] : []), ...kinds].join(" · ");
+}
+
+/* A sentence about the years of the titles here, which tells what cannot be found; "" where they are not known. */
+function yearsHere() {
+    if (!facts?.hasYears) return "";
+    const years = facts.years.filter((year) => year > 0);
+    return t("yearsHere", { from: years.reduce((a, b) => Math.min(a, b)), to: years.reduce((a, b) => Math.max(a, b)) });
 }
 
 /* How well known items are: by the people who had them, else by how much they are liked. */

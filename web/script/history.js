@@ -1,5 +1,6 @@
 /*
- * A history from another service: files that Letterboxd, IMDb, Goodreads, StoryGraph, Trakt, Netflix, Spotify or Last.fm wrote. The
+ * A history from another service: files, or ZIP archives of them, that Letterboxd, IMDb, Goodreads, StoryGraph, Trakt, Netflix, Spotify or
+ * Last.fm wrote. The
  * module reads and matches them (docs/titles.md); here is the screen that shows what was matched, how surely, and what was not, and
  * that lets one correct it before anything is taken. openHistory() and serviceOf() are all that the rest calls.
  */
@@ -19,12 +20,9 @@ function serviceOf(bytes) {
     });
 }
 
-/* A rating on the page's own steps. */
-const onSteps = (value) => clamp(scale.min + Math.round((value - scale.min) / scale.step) * scale.step, scale.min, scale.max);
-
 function entryAt(i) {
     const n = ask("diary_entry", i), [match, item, rating, plays, year, ...candidates] = answers(n);
-    const value = scale.hearts ? 1 : Number.isNaN(rating) ? null : onSteps(rating);
+    const value = scale.hearts ? 1 : Number.isNaN(rating) ? null : clamp(rating, scale.min, scale.max);
     return { title: textAt(wasm.diary_title(i)), creator: textAt(wasm.diary_creator(i)), year, plays, item, value,
         match: MATCHES[match], candidates };
 }
@@ -37,10 +35,10 @@ function readHistory(files) {
         withBytes(new TextEncoder().encode(name + "\0"), (label) => withBytes(bytes, (address, n) => ask("diary_add", address, n, label)));
     ask("diary_match");
     ask("diary_info");
-    const [entries, , bad, line, wishes, trifles] = answers(6);
+    const [entries, , bad, line, wishes, trifles, , filesLeft] = answers(8);
     brought = Array.from({ length: entries }, (_, i) => entryAt(i));
     return [bad && t("historyBad", { n: bad, line }), wishes && t("historyWishes", { n: wishes }),
-        trifles && t("historyTrifles", { n: trifles })].filter(Boolean);
+        trifles && t("historyTrifles", { n: trifles }), filesLeft && t("historyFilesLeft", { n: filesLeft })].filter(Boolean);
 }
 
 const sayEntry = (entry) => entry.title + (entry.year && !entry.title.includes(String(entry.year)) ? ` (${entry.year})` : "") +
@@ -103,7 +101,8 @@ function showTake() {
 }
 
 function openHistory(files) {
-    const left = readHistory(files), services = [...new Set(files.map((file) => serviceOf(file.bytes)))];
+    const left = readHistory(files), service = (file) => serviceOf(file.bytes);
+    const services = [...new Set(files.map((file) => service(file) === "zip" ? textAt(wasm.diary_from()) : service(file)))];
     const from = services.map((name) => SERVICES[name] ?? t("historyFile")).join(", ");
     $("history-heading").textContent = t("historyHeading", { from });
     $("history-lead").textContent = t("historyLead", { n: brought.length });

@@ -19,10 +19,10 @@ function ask(name, ...values) {
     try {
         result = wasm[name](...values);
     } catch (trap) { /* the module never means to end so: nothing in it can be trusted any more */
-        giveUp(new Error(`The computation broke off (${trap.message}). Load the page again.`));
+        giveUp(new Error(t("troubleBroke", { reason: trap.message })));
         throw trap;
     }
-    if (result < 0 || Number.isNaN(result)) throw new Error(textAt(wasm.error_text()));
+    if (result < 0 || Number.isNaN(result)) throw Object.assign(new Error(textAt(wasm.error_text())), { code: result });
     return result;
 }
 
@@ -33,7 +33,8 @@ function askList(name, ...values) {
     return list;
 }
 
-const damaged = (what) => new Error(`The ${what} in it is damaged. Get the page again from where it came from.`);
+/* What the page holds: "Program", "Release", "Titles". */
+const damaged = (what) => new Error(t("troubleDamaged" + what) + " " + t("troubleAgain"));
 
 /* Decodes base64: by the browser itself where it can, else in pieces, so that a large release is in memory once. */
 function decode(text, into, what) {
@@ -56,7 +57,7 @@ function decode(text, into, what) {
 function dataOf(id, what) {
     const block = $(id);
     if (!block)
-        throw new Error(`There is no ${what} in it. Pages are made by “dpmf serve” and “dpmf export” with “--web”.`);
+        throw new Error(t("troubleNo" + what) + " " + t("troubleMade"));
     const text = block.textContent.trim();
     block.remove(); /* its text is as large as the release */
     return text;
@@ -68,24 +69,23 @@ function sizeOf(base64, what) {
 }
 
 async function loadModule() {
-    const base64 = dataOf("dpmf-module", "program"), bytes = new Uint8Array(sizeOf(base64, "program"));
-    decode(base64, bytes, "program");
+    const base64 = dataOf("dpmf-module", "Program"), bytes = new Uint8Array(sizeOf(base64, "Program"));
+    decode(base64, bytes, "Program");
     try {
         wasm = (await WebAssembly.instantiate(bytes, {})).instance.exports;
     } catch (problem) {
-        throw new Error("This browser cannot run it: it needs WebAssembly with SIMD, which browsers have since 2023. " +
-            `(${problem.message})`);
+        throw new Error(t("troubleBrowser", { reason: problem.message }));
     }
 }
 
 function openRelease() {
-    const base64 = dataOf("dpmf-release", "release"), n = sizeOf(base64, "release");
+    const base64 = dataOf("dpmf-release", "Release"), n = sizeOf(base64, "Release");
     const address = wasm.allocate(n);
-    if (!address) throw new Error("This device does not give the page enough memory for the release.");
-    decode(base64, bytesAt(address, n), "release");
+    if (!address) throw new Error(t("troubleMemory"));
+    decode(base64, bytesAt(address, n), "Release");
     try {
         ask("open", address, n);
     } catch (problem) {
-        throw new Error(`Its release cannot be used: ${problem.message}.`);
+        throw new Error(t("troubleRelease", { reason: problem.message }));
     }
 }

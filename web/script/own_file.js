@@ -101,15 +101,33 @@ function itemOf(text, byTitle, isTitle) {
     return same.length === 1 ? same[0] : t("severalHere", { n: same.length });
 }
 
+/* Whether a column of this name could be of people. The reader of histories knows, and refuses a table with two of them. */
+function couldNamePeople(name) {
+    const table = new TextEncoder().encode(`title,rating,${quoted(name.trim())}\nA,1,x\nB,1,y\n`);
+    ask("diary_new");
+    try {
+        withBytes(new TextEncoder().encode("\0"), (label) => withBytes(table, (address, n) => ask("diary_add", address, n, label)));
+    } catch {
+        return true;
+    }
+    return false;
+}
+
+/* How many people a table is about: the most values that a column has which could name them. */
+function countPeople(rows, columns) {
+    const known = new Set(Object.entries(columns).filter(([column]) => column !== "user").map(([, at]) => at));
+    const values = (at) => new Set(rows.slice(1).map(({ fields }) => fields[at]?.trim() ?? "")).size;
+    return Math.max(1, ...rows[0].fields.map((name, at) => !known.has(at) && values(at) > 1 && couldNamePeople(name) ? values(at) : 1));
+}
+
 /* Why a table is not one person's ratings of items; or nothing. */
 function refuseTable(rows, columns) {
     const first = rows[0]?.fields ?? [];
     if (!columns && first.length > 3 && first.slice(0, 4).every((field) => !Number.isNaN(readNumber(field.trim()))))
         return t("fileFour");
     if (!columns) return "";
-    const people = new Set(rows.slice(1).map(({ fields }) => fields[columns.user]?.trim() ?? ""));
-    if (columns.user >= 0 && people.size > 1)
-        return t("filePeople", { n: people.size });
+    const people = countPeople(rows, columns);
+    if (people > 1) return t("filePeople", { n: people });
     if (columns.item >= 0 || columns.title >= 0) return "";
     return t("fileNoItems");
 }
@@ -186,6 +204,8 @@ function bringFiles(files) {
             importText(new TextDecoder("utf-8", { fatal: true }).decode(file.bytes));
         if (foreign.length) openHistory(foreign);
     } catch (problem) {
-        notice(problem instanceof TypeError ? t("fileNotText") : t("fileUnread", { reason: problem.message }));
+        const SEVERAL = -412; /* DPMF_ERR_INPUT_COUNT */
+        notice(problem instanceof TypeError ? t("fileNotText") : problem.code === SEVERAL ? t("historyPeople") :
+            t("fileUnread", { reason: problem.message }));
     }
 }

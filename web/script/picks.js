@@ -68,10 +68,15 @@ function showAlike(item) {
 
 const emphasis = (item) => make("em", { text: titles[item], dir: "auto" });
 
-/* Of taste, the two strongest ratings for it, and the strongest against it where that is nearly as strong. */
+/* Of taste, the two strongest ratings for it, and the strongest against it where that is nearly as strong. What someone likes comes
+ * first: that they dislike another title speaks for this one too, and is a reason of its own where there is no other. */
 function reasonOf({ reason, shares }) {
-    const pro = shares.filter((entry) => entry.share > 0), con = shares.find((entry) => entry.share < 0);
+    const isLiked = ({ item }) => scale.hearts || ratings.get(item) > (scale.min + scale.max) / 2;
+    const all = shares.filter((entry) => entry.share > 0), liked = all.filter(isLiked), pro = liked.length ? liked : all;
+    const con = shares.find((entry) => entry.share < 0);
     if (reason !== "taste" || pro.length === 0) return [t(reason === "crowd" ? "whyCrowd" : "whyNeither")];
+    if (liked.length === 0)
+        return tParts("whyUnlike", { rating: scale.show(ratings.get(pro[0].item)), title: emphasis(pro[0].item) });
     const two = pro[1] && pro[1].share > 0.4 * pro[0].share, but = con && -con.share > 0.6 * pro[0].share && !scale.hearts;
     const values = {};
     for (const [entry, mark] of [[pro[0], ""], [two ? pro[1] : null, "2"], [but ? con : null, "3"]]) if (entry) {

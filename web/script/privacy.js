@@ -51,19 +51,19 @@ function wrongField(said) {
 
 /* Whether it is sound was checked when the page was made. Here it must be what can be shown, of this very release. */
 function readStatement() {
-    const block = parsed(dataOf("dpmf-statement", "privacy statement")), own = parsed(textAt(wasm.statement()));
-    const again = "Get the page again from where it came from.";
+    const block = parsed(dataOf("dpmf-statement", "Statement")), own = parsed(textAt(wasm.statement()));
+    const again = " " + t("troubleAgain");
     if (typeof own !== "object" || own === null || Array.isArray(own))
-        throw new Error(`Its release has no privacy statement. ${again}`);
+        throw new Error(t("troubleNoStatement") + again);
     const wrong = wrongField(own), isOther = !release.isOfEvents && (own.range?.min !== release.min || own.range?.max !== release.max);
-    if (wrong) throw new Error(`The privacy statement of its release lacks a sound “${wrong}”. ${again}`);
+    if (wrong) throw new Error(t("troubleStatementField", { name: wrong }) + again);
     /* Items that were added to a release by public features are counted apart. */
     if (own.items + (own.extension?.items ?? 0) !== release.items || isOther)
-        throw new Error(`The privacy statement of its release is about another release. ${again}`);
+        throw new Error(t("troubleStatementOther") + again);
     if (typeof block?.text !== "string" || JSON.stringify(block.statement) !== JSON.stringify(own))
-        throw new Error(`Its privacy statement is not that of its release. ${again}`);
+        throw new Error(t("troubleStatementNot") + again);
     const { text, kind, assumptions } = block;
-    if (!isTexts(assumptions)) throw new Error(`Its privacy statement has no list of assumptions. ${again}`);
+    if (!isTexts(assumptions)) throw new Error(t("troubleStatementField", { name: "assumptions" }) + again);
     return { ...own, text, kind, assumptions };
 }
 

@@ -22,7 +22,7 @@ function runSearch() {
             make("span", { text: titles[item], dir: "auto" }),
             value === undefined ? null : make("span", { class: "given-note", text: scale.hearts ? "♥" : `★ ${scale.show(value)}` }));
     }));
-    const note = matches === 0 ? t("foundNone") : matches > best.length ? t("foundMore", { n: matches - best.length }) : "";
+    const note = matches === 0 ? [t("foundNone"), yearsHere()].filter(Boolean).join(" ") : matches > best.length ? t("foundMore", { n: matches - best.length }) : "";
     $("found-note").textContent = note;
     $("found-note").hidden = note === "";
     $("found-box").hidden = false;

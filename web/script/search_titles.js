@@ -19,7 +19,7 @@ function fold(text) {
 /* Calls `use` with the address and the length of bytes, copied into the module; they are given back unless it keeps them. */
 function withBytes(bytes, use, isKept = false) {
     const address = wasm.allocate(bytes.length);
-    if (!address) throw new Error("This device does not give the page enough memory.");
+    if (!address) throw new Error(t("troubleMemory"));
     bytesAt(address, bytes.length).set(bytes);
     try {
         return use(address, bytes.length);
@@ -49,11 +49,30 @@ function searchSymbols(typed, n) {
     return { best: found.slice(0, n).map(({ item }) => item), matches: found.length };
 }
 
-/* The best n titles for what was typed; and how many match in all. */
+const NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"];
+
+/* The same with small numbers in words, or in digits: "12 monkeys" and "twelve monkeys". */
+function otherNumbers(typed) {
+    const words = typed.split(/(\s+)/);
+    const other = words.map((word) => /^\d{1,2}$/.test(word) && NUMBERS[Number(word)] ? NUMBERS[Number(word)] :
+        NUMBERS.includes(word.toLowerCase()) ? String(NUMBERS.indexOf(word.toLowerCase())) : word);
+    return other.join("") === typed ? "" : other.join("");
+}
+
+/* The best n titles for what was typed; and how many match in all. Titles with the number written the other way come after those as
+ * typed. */
 function searchTitles(typed, n = 10) {
     if (typed.trim() === "") return { best: [], matches: 0 };
     if (fold(typed) === " ") return searchSymbols(typed.trim(), n);
     indexTitles();
+    const own = searchWords(typed, n), other = otherNumbers(typed);
+    if (other === "" || own.best.length >= n) return own;
+    const best = [...new Set([...own.best, ...searchWords(other, n).best])].slice(0, n);
+    return { best, matches: Math.max(own.matches, best.length) };
+}
+
+function searchWords(typed, n) {
     const found = withBytes(new TextEncoder().encode(typed), (address, length) => ask("search", address, length, n));
     const [matches, ...best] = answers(found + 1);
     return { best, matches };

@@ -29,6 +29,19 @@ function fillSheet() {
     $("sheet-keep").setAttribute("aria-pressed", String(later.has(sheetItem)));
 }
 
+/* Numbers with two digits that add up to their sum with two digits: what rounding is off by goes to those it hurts least. */
+function roundedParts(parts, sum) {
+    const cents = parts.map((x) => Math.round(100 * x));
+    let off = Math.round(100 * sum) - cents.reduce((a, b) => a + b, 0);
+    const loss = (i) => Math.sign(off) * (100 * parts[i] - cents[i]);
+    while (off !== 0 && Math.abs(off) <= parts.length) {
+        const most = cents.map((_, i) => i).reduce((a, b) => loss(b) > loss(a) ? b : a);
+        cents[most] += Math.sign(off);
+        off -= Math.sign(off);
+    }
+    return cents.map((x) => x / 100);
+}
+
 const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
 
 /* The rating that is expected, with its number large; nothing of events, which have none. */
@@ -51,16 +64,18 @@ function whyTable({ score, crowd, habit, taste, prediction, reason, shares }, is
     };
     const ownWords = (item) => tParts(scale.hearts ? "shareOfLike" : "shareOf",
         { rating: scale.show(ratings.get(item)), title: emphasis(item) });
-    const rows = main.map(({ item, share }) => line(share, ...ownWords(item)));
     const others = rest.reduce((sum, { share }) => sum + share, 0);
-    if (rest.length) rows.push(line(others, t("shareOthers", { n: rest.length })));
+    const [shownCrowd, shownHabit, shownTaste] = roundedParts([crowd, habit, taste], score);
+    const shownShares = roundedParts([...main.map(({ share }) => share), ...(rest.length ? [others] : [])], shownTaste);
+    const rows = main.map(({ item }, i) => line(shownShares[i], ...ownWords(item)));
+    if (rest.length) rows.push(line(shownShares.at(-1), t("shareOthers", { n: rest.length })));
     const part = (kind, name, value) => make("tr", { class: kind }, make("th", { scope: "row", text: t(name) }),
         make("td", { text: value }), make("td"));
     return [
         ...expectedLine(prediction, isOwn),
         make("p", { class: "why" }, ...reasonOf({ reason, shares })),
-        make("table", { class: "why-table" }, make("tbody", {}, part("general", "partCrowd", crowd.toFixed(2)),
-            ...(scale.hearts ? [] : [part("habit", "partHabit", signed(habit))]), part("taste", "partTaste", signed(taste)), ...rows,
+        make("table", { class: "why-table" }, make("tbody", {}, part("general", "partCrowd", shownCrowd.toFixed(2)),
+            ...(scale.hearts ? [] : [part("habit", "partHabit", signed(shownHabit))]), part("taste", "partTaste", signed(shownTaste)), ...rows,
             part("sum", "partSum", score.toFixed(2)))),
     ];
 }

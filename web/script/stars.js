@@ -81,8 +81,15 @@ function setStars(box) {
         box.range.setAttribute("aria-valuetext", given ? scale.show(value) : t("notRated"));
         return;
     }
+    /* Ratings from elsewhere may lie between the stars of this scale: half a star then, and the number in words. */
+    const isBetween = given && !scale.stars.some((star) => Math.abs(value - star) < 1e-6);
+    box.label.textContent = t("starsLabel", { title: titles[box.item] }) +
+        (isBetween ? ` (${t("ofMax", { value: scale.show(value), max: scale.max })})` : "");
+    const quarter = scale.step < 1 ? scale.step / 2 : scale.step / 4;
     box.stars.forEach((star, i) => {
-        star.classList.toggle("on", given && value > scale.stars[i] - scale.step / 2 - 1e-9);
+        const missing = given ? scale.stars[i] - value : Infinity;
+        star.classList.toggle("on", missing < quarter + 1e-9);
+        star.classList.toggle("half", missing >= quarter + 1e-9 && missing < 3 * quarter && scale.step >= 1);
         star.firstChild.checked = given && Math.abs(value - scale.stars[i]) < 1e-6;
     });
 }

@@ -10,8 +10,7 @@ function openAll() {
     const [items, factors, offset, min, max, hasDial, isOfEvents] = answers(7);
     release = { items, factors, offset, min, max, hasDial: hasDial > 0, isOfEvents: isOfEvents > 0 };
     if (factors > FACTORS_MAX)
-        throw new Error(`Its release has ${count(factors)} factors and is too large for a page, which takes ${FACTORS_MAX} ` +
-            "at most. Use “dpmf recommend” with it.");
+        throw new Error(t("troubleFactors", { n: factors, most: FACTORS_MAX }));
     scale = makeScale(min, max, release.isOfEvents);
     isAboutLikes = release.isOfEvents;
     document.body.classList.toggle("hearts-only", scale.hearts);

@@ -85,6 +85,8 @@ def _ratings(shelf: Shelf, diary: Any, n: int) -> npt.NDArray[Any]:
 
 
 def _warn_left_out(info: Any) -> None:
+    if info.files_left:
+        warn(f"{int(info.files_left)} files of the archive were left out: no history in them")
     left = int(info.unsure + info.none)
     if left:
         warn(f"{left} of {int(info.entries)} titles were not matched surely, and are left out: see "
