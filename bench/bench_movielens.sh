@@ -48,8 +48,9 @@ run_dpmf() {
     ended=$EPOCHREALTIME
     learning=$(python3 -c '
 import json
-done = [json.loads(line) for line in open("report.json")][-1]
-print(done["seconds"] + done["tiling_seconds"])')
+events = [json.loads(line) for line in open("report.json")]
+trials = sum(event["seconds"] for event in events if event["event"] == "adapted")
+print(trials + events[-1]["seconds"] + events[-1]["tiling_seconds"])')
     rmse=$("$dpmf" evaluate model.safetensors "test$split.dpr" --json --quiet |
         python3 -c 'import json, sys; print(json.load(sys.stdin)["rmse"])')
     echo "$split $(since "$begun" "$ended") $learning $rmse" >>dpmf.runs
