@@ -402,7 +402,7 @@ static void spent_json(struct dpmf_json *json, const struct dpmf_ledger_populati
         dpmf_json_null(json, "budget_mu");
 }
 
-/* Of a store as it is, nobody knows any more what its import dropped. */
+/* What the import of a store dropped is not known any more. */
 static void losses_json(struct dpmf_json *json, const struct dpmf_store_info *read) {
     if (read->not_liked > 0) dpmf_json_uint(json, "not_liked", read->not_liked);
     if (read->is_temporary)

@@ -42,7 +42,7 @@ struct native_seen {
     uint64_t *start, *count;
     uint32_t *items;
     double *ratings;
-    uint64_t n; /* of items */
+    uint64_t n; /* number of items */
     const struct dpmf_model *model;
 };
 

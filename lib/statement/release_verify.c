@@ -152,7 +152,7 @@ static int check_extension(struct checking *checking, struct dpmf_error *error) 
     return 0;
 }
 
-/* Of a draw, and of events, the numbers beside the items are constants of the rule: nothing else may
+/* In a draw, and in events, the numbers beside the items are constants of the rule: nothing else may
  * be said there. Noisy sums made those of the others. */
 static bool has_numbers_of_rule(const struct release *release, const struct statement *statement) {
     const struct factors *factors = &release->factors;

@@ -16,7 +16,7 @@
 
 enum { SWEEPS = 4 };
 
-#define LEAST_SHARE 1e-3 /* of a bias's variance in all, however little the ratings tell of it */
+#define LEAST_SHARE 1e-3 /* least share of a bias in the variance, however little the ratings show */
 
 /* What the passes share. */
 struct passes {

@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static uint8_t sum; /* of all ids' bytes, so that each is read */
+static uint8_t sum; /* sum of all ids' bytes, so that each is read */
 
 static int check_records(void *self, const struct record *records, int n,
                          struct dpmf_error *error) {
