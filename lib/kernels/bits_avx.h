@@ -22,7 +22,9 @@ INLINE bits bits_and(bits a, bits b) { return _mm256_and_si256(a, b); }
 INLINE bits bits_left(bits x, const int n) { return _mm256_slli_epi32(x, n); }
 INLINE bits bits_right(bits x, const int n) { return _mm256_srli_epi32(x, n); }
 #ifdef __AVX512VL__
-INLINE bits bits_rotate(bits x, const int n) { return _mm256_rol_epi32(x, n); }
+INLINE bits bits_rotate(bits x, const int n) {
+    return _mm256_rolv_epi32(x, bits_splat((uint32_t)n));
+}
 #else
 INLINE bits bits_rotate(bits x, const int n) {
     return bits_or(bits_left(x, n), bits_right(x, 32 - n));
