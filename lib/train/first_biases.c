@@ -16,7 +16,7 @@
 
 enum { SWEEPS = 4 };
 
-#define LEAST_SHARE 1e-3 /* least share of a bias in the variance, however little the ratings show */
+#define LEAST_SHARE 1e-3 /* least share of the biases in the variance, whatever the ratings show */
 
 /* What the passes share. */
 struct passes {
