@@ -233,7 +233,7 @@ meanwhile() {
 }
 "$dpmf" ledger init -q returned && "$dpmf" ledger budget default 1.2@1e-5 --ledger returned -q
 meanwhile returned "$dpmf" ledger return ID
-[[ $? == 6 && ! -e out.safetensors ]] && grep -q 'was returned while its run went on' error
+[[ $? == 6 && ! -e out.safetensors ]] && grep -q 'was returned during its run' error
 verdict "a release whose reservation was returned is not published"
 "$dpmf" ledger init -q lowered
 meanwhile lowered "$dpmf" ledger budget default 0.01

@@ -127,8 +127,8 @@ static const char *const NASTY[] = {
     "x ",
     "\tx",
     "x\t",
-    "\xEF\xBB\xBF",
-    "\xEF\xBB\xBFx",
+    "x\xEF\xBB\xBF", /* at the beginning of an id it is refused */
+    "x\xEF\xBB\xBFx",
     "Zo\xC3\xAB",
     "\xE6\x98\xA0\xE7\x94\xBB",
     "\x80",
