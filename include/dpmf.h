@@ -874,8 +874,8 @@ struct dpmf_train_options {
     struct dpmf_sampler_options sampler; /* options of sgld, sghmc, sgnht and gibbs */
     struct dpmf_ials_options ials;       /* options of ials */
 
-    bool averages_first; /* of sgd: biases begin as averages, and their penalties follow from the
-                            ratings; else both are 0 and `regularization` */
+    bool averages_first; /* whether sgd begins with biases that are averages, and with penalties on
+                            them that follow from the ratings; else with 0 and `regularization` */
     bool adapted;        /* dpmf_train_adapt chose some of the above; recorded in the model */
 };
 
@@ -939,11 +939,12 @@ struct dpmf_adapt_report {
     uint64_t spare[4];
 };
 
-/* Finds settings for a set of ratings before training on all of it: a few short trials, on a part of
- * a large set, judged by a tenth that they do not learn from. What is not in `what` is kept as it is
- * given; sets too small to hold anything back keep everything. With `options->resume`, the
- * settings are those of the snapshot. In a cluster the first process does it and tells the others.
- * The same ratings and options give the same settings for any number of threads and processes.
+/* Finds settings for a set of ratings before training on all of it, by a few short trials. They use
+ * a part of a large set, and are judged by a tenth of it that they do not learn from. Settings that
+ * are not in `what` are kept as given; so are all of them where a set is too small to hold ratings
+ * back. With `options->resume`, the settings are those of the snapshot. In a cluster the first
+ * process runs the trials and sends the result to the others. The same ratings and options give the
+ * same settings for any number of threads and processes.
  *
  * @param store    the training ratings
  * @param what     what to choose, of enum dpmf_adapt_what
@@ -1049,18 +1050,18 @@ DPMF_API int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, cons
 
 /* Options of dpmf_train_continue. */
 struct dpmf_continue_options {
-    size_t size;              /* size of this struct, set by _default() */
-    uint32_t epochs;          /* times that users and items are fitted in turn */
-    uint32_t patience;        /* epochs without improvement before stopping, with a validation set;
+    size_t size;             /* size of this struct, set by _default() */
+    uint32_t epochs;         /* times that users and items are fitted in turn */
+    uint32_t patience;       /* epochs without improvement before stopping, with a validation set;
                                  0: never stop */
-    uint64_t seed;            /* seed of the first vectors of new items */
-    const char *kernels;      /* instruction set; NULL: the best this machine has */
-    bool deterministic;       /* refuse a snapshot that other kernels made; models are bit-identical
+    uint64_t seed;           /* seed of the first vectors of new items */
+    const char *kernels;     /* instruction set; NULL: the best this machine has */
+    bool deterministic;      /* refuse a snapshot that other kernels made; models are bit-identical
                                  for any number of threads in any case */
-    const char *snapshot;     /* checkpoint written after epochs; or NULL */
-    uint32_t snapshot_every;  /* interval in epochs; 0: 1 */
-    double snapshot_seconds;  /* interval in seconds; 0: by epochs */
-    const char *resume;       /* snapshot to continue from; or NULL */
+    const char *snapshot;    /* checkpoint written after epochs; or NULL */
+    uint32_t snapshot_every; /* interval in epochs; 0: 1 */
+    double snapshot_seconds; /* interval in seconds; 0: by epochs */
+    const char *resume;      /* snapshot to continue from; or NULL */
 };
 
 /* What suits all known sets.
@@ -1078,8 +1079,8 @@ DPMF_DEFAULT(dpmf_continue_options)
  *
  *     struct dpmf_store *news = NULL;
  *     if (dpmf_store_open("new.csv", NULL, NULL, &news, &error) == 0)
- *         dpmf_train_continue("model.safetensors", news, NULL, "next.safetensors", NULL, NULL, NULL,
- *                             NULL, NULL, &error);
+ *         dpmf_train_continue("model.safetensors", news, NULL, "next.safetensors", NULL, NULL,
+ *                             NULL, NULL, NULL, &error);
  *     dpmf_store_close(news);
  *
  * @param model     a checkpoint of the solver sgd or ials
@@ -2372,7 +2373,7 @@ struct dpmf_export_options {
     bool users;       /* whether a checkpoint's users are written too */
     bool replace;     /* replace what an export made, or what is empty; not directories */
     const char *const *titles; /* a title or NULL for each item of the model; or NULL */
-    bool cosine; /* of DPMF_EXPORT_NPY: also vectors whose cosines order as scores do */
+    bool cosine; /* DPMF_EXPORT_NPY: whether to add vectors whose cosines order as scores do */
 };
 
 /* The default export: NumPy files, items alone, and only what is proven to be private.

@@ -2,10 +2,10 @@
  * The part of dpmf export that is about pages: a directory with index.html, which recommends by
  * itself even when opened from disk, the release, and its statement as text. Fed by a release and a
  * catalogue through web_release.c. Each file is written under another name first. In a new
- * directory index.html appears last, so that where it is, everything is. Over an older page it is
- * exchanged in one step, and what stands beside it is gone before and comes after: there is always a
- * page, and never one beside the release of another. What a killed export left is taken away by
- * the next one.
+ * directory index.html appears last, so that where it is, everything is. Over an older page,
+ * index.html is replaced in one step; the files beside it are removed before that and written after
+ * it. So there is always a page, and never one beside the release of another. What a killed export
+ * left is removed by the next one.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /*
- * Whether the name of a column could be of people. Whoever reads a table in which people have no place,
- * or one person alone, asks: lib/tables, and lib/titles of someone's own history.
+ * Whether the name of a column could be that of people. Asked by whoever reads a table that should
+ * hold no people, or one person alone: lib/tables, and lib/titles for someone's own history.
  */
 #include "base/person_names.h"
 

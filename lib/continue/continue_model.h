@@ -10,8 +10,8 @@
 
 struct continue_model {
     struct checkpoint_state state;    /* the checkpoint's */
-    char *solver;                     /* that made it */
-    char *checksum;                   /* of the checkpoint */
+    char *solver;                     /* the solver that made it */
+    char *checksum;                   /* the checkpoint's checksum */
     uint64_t continued;               /* how often it was continued before */
     struct factors before, now;       /* rows as they were and as they become; ids are in `now` */
     float *user_counts, *item_counts; /* old ratings behind each row; 0: it is new */

@@ -14,9 +14,9 @@
 #include "rank/ials.h"
 
 enum {
-    TEAM = 8,  /* rows that are solved together */
-    STEPS = 2, /* of conjugate gradients, for a row that was there before: more change nothing */
-    STEPS_NEW = 8, /* for one that has nothing but its new ratings */
+    TEAM = 8,      /* rows that are solved together */
+    STEPS = 2,     /* steps of conjugate gradients for an old row: more change nothing */
+    STEPS_NEW = 8, /* steps for a row that has nothing but its new ratings */
 };
 
 /* A row being solved, but for its vectors. */
@@ -27,7 +27,7 @@ struct lane {
     float count; /* old ratings behind it */
     float penalty, bias_penalty;
     float scale, bias_scale; /* the preconditioner */
-    float d, r, p, q;        /* of the bias */
+    float d, r, p, q;        /* the bias's numbers in `work`'s vectors of these names */
     float square;            /* r.z; 0: done */
 };
 
@@ -36,7 +36,7 @@ struct work {
     float *d, *r, *p, *q,
         *sum;       /* TEAM x width: steps so far, residuals, directions, A p, sum of f */
     float *product; /* TEAM x width */
-    float *left;    /* of a row's ratings, without the biases of the other side */
+    float *left;    /* a row's ratings, less the biases of the other side */
     size_t left_capacity;
 };
 
@@ -50,7 +50,7 @@ struct continue_rows {
     struct work *work;
     double *square;        /* width x width */
     float *moment, *pairs; /* C and alpha G, as kernels want them; pairs NULL where nothing ranks */
-    float *mean;           /* of the vectors of the other side, weighted as C */
+    float *mean;           /* mean of the vectors of the other side, weighted as C */
     float *nothing;        /* width zeros */
     double moment_trace, pairs_trace; /* over k */
     struct factor_matrix weighted;    /* the other side, each row by the root of its count */

@@ -43,7 +43,7 @@ enum {
 static const double smallest_penalty = 1e-3;
 
 struct continuation {
-    const char *path; /* of the model */
+    const char *path; /* the model's path */
     struct dpmf_store *store, *valid;
     const struct dpmf_continue_options *options;
     const struct dpmf_run *run;
@@ -51,8 +51,8 @@ struct continuation {
     const struct kernel_set *kernels;
     struct thread_pool *pool;
     struct continue_model model;
-    struct rating_rows ratings; /* of a model that predicts ratings */
-    struct event_rows events;   /* of one that ranks */
+    struct rating_rows ratings; /* new data, for a model that predicts ratings */
+    struct event_rows events;   /* new data, for a model that ranks */
     uint64_t n_new;             /* ratings or events */
     struct continue_side users, items;
     struct continue_rows *rows;

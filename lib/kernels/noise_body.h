@@ -223,24 +223,25 @@ INLINE void diffuse_all(const struct noise_rows *rows, struct noise_stream *stre
 /* ---- rows with momenta ----------------------------------------------------------------------- */
 
 /*
- * The process, of a place q with momentum p under the force f = -grad U(q), is
+ * The process, for a place q with momentum p under the force f = -grad U(q), is
  *
  *     dq = p dt             + d f dt - c p dt + sqrt(2 d) dW
- *     dp = f dt - g p dt    + c f dt          + sqrt(2 g) dW        c = sqrt(d g), one and the same W in both
+ *     dp = f dt - g p dt    + c f dt          + sqrt(2 g) dW
  *
- * which leaves exp(-U(q) - p^2/2) as it is: its diffusion matrix ((d, c), (c, g)) is positive
- * semidefinite and the rest is antisymmetric (Ma, Chen and Fox 2015). It is made of three motions,
- * each of which has an exact solution:
+ * where c = sqrt(d g) and W is the same in both lines. It leaves exp(-U(q) - p^2/2) invariant: its
+ * diffusion matrix ((d, c), (c, g)) is positive semidefinite and the rest is antisymmetric (Ma,
+ * Chen and Fox 2015). It is made of three motions, each of which has an exact solution:
  *
- *     forces    dq = d f, dp = (1 + c) f:  all forces move (q, p) along one line, so that s = p -
- *     (1 + c)/d q stays what
- *               it is. It is s that is stored: the SGD kernel moves q, knows nothing of momenta, and yet gives them their
- *               kicks. The force of the prior, -precision * q, is a decay of q.
+ *     forces    dq = d f, dp = (1 + c) f: all forces move (q, p) along one line, so that
+ *               s = p - (1 + c)/d q does not change. It is s that is stored: the SGD kernel moves
+ *               q, knows nothing of momenta, and yet gives them their kicks. The force of the
+ *               prior, -precision * q, is a decay of q.
  *     flight    dq = p
- *     friction  dp = -g p + sqrt(2 g) dW, dq = sqrt(d/g) dp: an Ornstein-Uhlenbeck step of p, which q slips along with
+ *     friction  dp = -g p + sqrt(2 g) dW, dq = sqrt(d/g) dp: an Ornstein-Uhlenbeck step of p,
+ *               which q slips along with
  *
- * and they follow each other as prior/2, flight/2, friction, flight/2, prior/2, so that what
- * splitting them costs is of second order.
+ * They follow each other as prior/2, flight/2, friction, flight/2, prior/2, so that the error of
+ * splitting them is of second order.
  */
 struct push_constants {
     eight time, half, row_shift, row_unshift, slip, keep, spread, damp;

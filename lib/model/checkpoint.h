@@ -4,12 +4,13 @@
  *
  * Tensors: user_factors (n x k F32), item_factors, user_biases, item_biases, user_id_bytes (U8),
  * user_id_offsets (I64, n + 1), item_id_bytes, item_id_offsets, user_counts and item_counts (F32:
- * how many ratings each user and item has, where that is known); in a snapshot of a run with a validation set whose
- * best epoch is an older one, best_user_factors, best_item_factors, best_user_biases and
- * best_item_biases as well. Metadata: dpmf.kind = checkpoint, dpmf.format, dpmf.version (of the
- * library), dpmf.offset, dpmf.min, dpmf.max, dpmf.state (a JSON object: where the run stands),
- * dpmf.provenance (a JSON object: how it was made) and dpmf.checksum (model_checksum.h), which is
- * compared whenever a file is opened. Files of format 1 have none: they are read, and say so.
+ * how many ratings each user and item has, where that is known). A snapshot of a run with a
+ * validation set, whose best epoch is not the last, also has best_user_factors, best_item_factors,
+ * best_user_biases and best_item_biases. Metadata: dpmf.kind = checkpoint, dpmf.format,
+ * dpmf.version (the library's), dpmf.offset, dpmf.min, dpmf.max, dpmf.state (a JSON object: where
+ * the run stands), dpmf.provenance (a JSON object: how it was made) and dpmf.checksum
+ * (model_checksum.h), which is compared whenever a file is opened. Files of format 1 have no
+ * checksum: they are read, and say so.
  * docs/formats/checkpoint.md is the specification.
  */
 #ifndef DPMF_MODEL_CHECKPOINT_H

@@ -10,10 +10,10 @@
 
 #include "numerics/exact_arithmetic.h"
 
-/* Of A (n x n, row-major) the lower triangle is read, and all of it destroyed. diagonal[i] = T_ii,
- * beside[i] = T_i,i+1 and beside[n - 1] = 0; Q is n x n, row-major. `spare` has room for 3 n numbers.
- * Rows and columns of A that are 0 stay as they are in Q. What is not finite gives what is not
- * finite. */
+/* Reads the lower triangle of A (n x n, row-major), and destroys all of A. diagonal[i] = T_ii,
+ * beside[i] = T_i,i+1 and beside[n - 1] = 0; Q is n x n, row-major. `spare` has room for 3 n
+ * numbers. Rows and columns of A that are 0 stay as they are in Q. What is not finite gives what is
+ * not finite. */
 void tridiagonal_reduce(double *A, size_t n, double *diagonal, double *beside, double *Q,
                         double *spare);
 

@@ -14,8 +14,8 @@
  * which a few steps of conjugate gradients from where the row is come near enough, or Cholesky
  * solves exactly: for all columns at once, or for one block of them after the other, given the rest
  * (iALS++: S. Rendle, W. Krichene, L. Zhang and Y. Koren, "iALS++: Speeding up Matrix Factorization
- * with Subspace Optimization", 2021). Rows are independent given G, which is summed in an order of its own: the results
- * do not depend on the threads.
+ * with Subspace Optimization", 2021). Rows are independent given G, which is summed in an order of
+ * its own: the results do not depend on the threads.
  */
 #ifndef DPMF_RANK_IALS_H
 #define DPMF_RANK_IALS_H

@@ -185,8 +185,8 @@ static int check_source(struct import *import, const char *name, struct dpmf_err
     return 0;
 }
 
-/* In a run that drops bad records it may be one, so it is only said: nobody's record decides whether
- * there is a store. */
+/* Reports a first line that contradicts the declared columns. Where bad records are dropped it may
+ * be one of them, so it is no error: nobody's record decides whether there is a store. */
 static void look_at_first_line(struct import *import) {
     const struct dpmf_run *run = import->run;
     if (!import->reading->contradicts || import->report->first_line_contradicts) return;

@@ -152,8 +152,8 @@ static int check_extension(struct checking *checking, struct dpmf_error *error) 
     return 0;
 }
 
-/* In a draw, and in events, the numbers beside the items are constants of the rule: nothing else may
- * be said there. Noisy sums made those of the others. */
+/* In a draw, and in events, the numbers beside the items are constants of the rule: nothing else
+ * may stand there. For the other mechanisms, noisy sums made them. */
 static bool has_numbers_of_rule(const struct release *release, const struct statement *statement) {
     const struct factors *factors = &release->factors;
     const double unit = (statement->range_max - statement->range_min) / 4;

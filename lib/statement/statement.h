@@ -72,7 +72,7 @@ struct statement {
     uint32_t format;                /* that it was read in; 0: this version's */
     uint8_t id[STATEMENT_ID_BYTES]; /* random */
     const char *mechanism;          /* see mechanism_names.h */
-    uint32_t rule_version;          /* of its public rule; 0: the first */
+    uint32_t rule_version;          /* version of the mechanism's public rule; 0: the first */
     double epsilon,
         delta; /* claimed; epsilon(releases, delta) is at most this. Conditional: delta 0 */
     double range_min, range_max; /* declared range of ratings; 0 and 1 for events */
@@ -86,7 +86,7 @@ struct statement {
     bool catalogue_from_ratings; /* the catalogue was not given: it says which items anyone rated */
     /* a query or a view of a database gave the ratings, and may relate people to each other */
     bool is_queried;
-    enum statement_liked liked; /* of events */
+    enum statement_liked liked; /* how ratings became events, if the release is of events */
     double like;                /* threshold of STATEMENT_LIKED_FROM; else 0 */
     bool is_research; /* made with --research: metrics of private data were shown; not releasable */
     bool is_insecure; /* noise from a seed: NOT PRIVATE */

@@ -1,7 +1,7 @@
 /*
  * ZIP archives, in which services give people their histories. The list at the end of the file says
- * what there is; a member is unpacked into memory whose size the list declares, and which its packed
- * bytes could fill: nothing is asked for that they do not back. Feeds diary.c.
+ * what there is. A member is unpacked into as much memory as the list declares, once that is known
+ * to be no more than its packed bytes could fill. Feeds diary.c.
  */
 #include "titles/archive.h"
 

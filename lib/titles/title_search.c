@@ -78,7 +78,8 @@ static int compare_beginning(const struct title_part *word, const char *text, si
     return order != 0 ? order : word->n < n ? -1 : 0;
 }
 
-/* @return the first word that does not come before (`past`: that comes after) those that begin so */
+/* @return the first word that does not come before those that begin so; with `past`, the first that
+ * comes after them */
 static uint32_t border(const struct dpmf_titles *titles, const char *text, size_t n, bool past) {
     uint32_t low = 0, high = titles->n_words;
     while (low < high) {
@@ -292,7 +293,7 @@ static void look_at(struct search *search, const size_t *at, const uint32_t *ran
     for (size_t i = at[first]; i < at[end]; i++) look_plainly(search, ranks[i]);
 }
 
-/* Of the words typed, that with the fewest titles whose marks have one of its bits. */
+/* @return the typed word with the fewest titles whose marks have one of its bits */
 static size_t rarest_word(const struct search *search) {
     const struct dpmf_titles *titles = search->titles;
     size_t n_titles[WORDS_MAX] = {0}, best = 0;
@@ -308,7 +309,8 @@ static size_t rarest_word(const struct search *search) {
     return best;
 }
 
-/* Looks at the titles in which a run can begin: those of words that begin as typed, and of heads. */
+/* Looks at the titles in which a run can begin: those of words that begin as typed, and those of
+ * heads. */
 static void look_for_runs(struct search *search, const size_t *at, const uint32_t *ranks) {
     const struct dpmf_titles *titles = search->titles;
     look_at(search, at, ranks, border(titles, search->run, search->run_length, false),

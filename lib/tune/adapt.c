@@ -25,11 +25,11 @@
 
 enum {
     RATINGS_LEAST = 2000,  /* fewer held back than a tenth of these tell nothing */
-    RATINGS_MOST = 400000, /* that trials take from a large set */
-    FACTORS_MOST = 64,     /* of a trial */
+    RATINGS_MOST = 400000, /* ratings that trials take from a large set */
+    FACTORS_MOST = 64,     /* factors in a trial */
     TRIALS_MOST = 8,
-    EPOCHS_MOST = 256,       /* of a trial; a run of more is not compared with others */
-    REPEATS_MOST = 2,        /* of a step that was good */
+    EPOCHS_MOST = 256,       /* epochs in a trial; a run of more is not compared with others */
+    REPEATS_MOST = 2,        /* repetitions of a step that was good */
     PROGRAM_BYTES = 4 << 20, /* the program itself, and what the allocator keeps for later */
     ITEM_TABLES = 72,        /* bytes an item while ratings are held back */
     BLOCK_RATING = 24,       /* bytes a rating of a block on its way */
@@ -73,8 +73,8 @@ static const struct move sgd_moves[] = {
     {{.epochs = 1}, DPMF_ADAPT_EPOCHS, 1, 0},
 };
 
-/* The weight of pairs without an event is no matter of ratings held back: what ranks them best among
- * all items does not rank them best among a hundred. */
+/* The weight of pairs without an event is not searched for: the one that ranks held-back ratings
+ * best among a hundred items is not the one that ranks them best among all items. */
 static const struct move ials_moves[] = {
     {{.penalty = 1}, DPMF_ADAPT_REGULARIZATION, -1, 0},
     {{.penalty = -1}, DPMF_ADAPT_REGULARIZATION, 0, 0},
@@ -150,7 +150,7 @@ static int make_directory(struct adapt *adapt, struct dpmf_error *error) {
     return adapt->model ? 0 : error_no_memory(error);
 }
 
-/* Of a large set, users in the middle: as many blocks of them as have enough ratings. */
+/* Takes users from the middle of a large set: as many blocks of them as have enough ratings. */
 static int take_users(struct adapt *adapt, struct dpmf_store **part, struct dpmf_error *error) {
     const uint64_t n_blocks = store_n_blocks(adapt->store), n = store_n_ratings(adapt->store);
     *part = NULL;

@@ -357,8 +357,8 @@ begin
 echo 'int n; /* of the rows */' >>lib/base/error.h
 expect "prose: a comment that does not stand alone" finds 'stand alone'
 begin
-for ((i = 0; i < 51; i++)); do printf '/* %0100d */\n' "$i"; done >lib/base/long.h
-expect "prose: long lines" finds '51 lines beyond 100 columns'
+printf '/* %0100d */\n' 1 >lib/base/long.h
+expect "prose: a long line" finds 'beyond 100 columns'
 cd "$root"
 
 printf '%d passed, %d failed\n' "$passed" "$failed"

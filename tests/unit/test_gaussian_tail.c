@@ -4,7 +4,8 @@
  * generator that reads them out.
  */
 #define secure_stream_refill script_refill
-#include "random/exact_gaussian.c" /* NOLINT(bugprone-suspicious-include): with the generator above */
+/* NOLINTNEXTLINE(bugprone-suspicious-include): with the generator above */
+#include "random/exact_gaussian.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

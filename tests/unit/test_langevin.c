@@ -210,7 +210,8 @@ static void test_injected_wrong(void **state) {
 
 /* A small table, used so often that its numbers come again and again: with signs it does not show
  * in the variance. Without them it grows by OFTEN times the square of the numbers' mean, which is
- * OFTEN / 8192 of it on average, and less or more from seed to seed: with this one enough to see. */
+ * OFTEN / 8192 of it on average, and less or more from seed to seed: enough to see with this
+ * one. */
 static void test_table(void **state) {
     (void)state;
     enum { FEWER = 600, OFTEN = 1200 };

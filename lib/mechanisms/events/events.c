@@ -2,8 +2,9 @@
  * The mechanism `events`: item vectors from what people had, not from how they rated it. Which
  * noisy sums are made, with which part of the budget.
  *
- *     popularity    how many people had each item; a small part first, which decides all that follows
- *     popularity    the rest of what popularity gets
+ *     popularity    how many people had each item, with a small part of the budget: it decides all
+ *                   that follows
+ *     popularity    the same, with the rest of what popularity gets
  *     round 1 .. 6  who has what together, each along the directions that the rounds before found
  *     vote          how much taste should count beside popularity
  *
