@@ -1,6 +1,7 @@
 /*
  * How text in columns is laid out, and the one loop that reads it. format_delimited.c fills the
- * layout in from headers and options; format_matrix_market.c from its size line.
+ * layout in from headers and options, format_matrix_market.c from its size line; delimited_rows.c
+ * reads the rows.
  */
 #ifndef DPMF_RATINGS_DELIMITED_H
 #define DPMF_RATINGS_DELIMITED_H
@@ -31,5 +32,9 @@ struct delimited {
 /* struct text_format's parse; source->state is a struct delimited. */
 void delimited_parse(const struct text_source *source, struct text_chunk *chunk,
                      struct record_batch *batch);
+
+/* Whether a row names the user and the item. A pair of them has no number that a header would lack:
+ * so names of columns are no record, wherever they stand. */
+bool delimited_names_pair(const struct delimited *layout, const struct row *row);
 
 #endif

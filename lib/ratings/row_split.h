@@ -241,4 +241,12 @@ static inline __attribute__((always_inline)) char *row_split(enum row_kind kind,
     }
 }
 
+/* @return whether there is nothing in the row but blanks */
+static inline bool row_is_blank(const struct row *row) {
+    if (row->n != 1) return row->n == 0;
+    for (const char *at = row->start[0]; at < row->stop[0]; at++)
+        if (*at != ' ' && *at != '\t') return false;
+    return true;
+}
+
 #endif

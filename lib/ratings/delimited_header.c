@@ -1,0 +1,363 @@
+/*
+ * What the first rows of text with separators say: how many columns there are, whether there is a
+ * header, and which column it makes the user, the item, the rating and the time. Fed by
+ * format_delimited.c with a source of which nothing was parsed yet; fills in the struct delimited,
+ * and passes over the header.
+ */
+#define _GNU_SOURCE
+#include "ratings/delimited_header.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "ratings/field_text.h"
+
+static const char default_hint[] =
+    "expected user,item,rating[,timestamp]; name other orders with {columns}";
+
+/* ---- a look at the first rows ---------------------------------------------------------------- */
+
+/* A copy of the whole rows at the beginning of the text, to be split freely. */
+struct preview {
+    char *bytes;
+    size_t n;
+};
+
+static size_t whole_rows(const struct text_source *source, const struct delimited *layout) {
+    const char *text = source->carry + source->carry_at;
+    size_t n = source->carry_n - source->carry_at, open = n, whole;
+    if (n == 0) return 0;
+    if (layout->kind == ROW_QUOTED && !layout->by_line) {
+        whole = text_cut_quoted(text, n, layout->separator, &open);
+    } else {
+        const char *newline = memrchr(text, '\n', n);
+        whole = newline != NULL ? (size_t)(newline - text) + 1 : 0;
+    }
+    return source->stream_end && open == n ? n : whole;
+}
+
+static int preview_init(struct text_source *source, const struct delimited *layout,
+                        struct preview *preview, struct dpmf_error *error) {
+    size_t n = whole_rows(source, layout);
+    if (n == 0) {
+        int code = text_source_window(source, source->record_max + 1, error);
+        if (code != 0) return code;
+        n = whole_rows(source, layout);
+    }
+    preview->bytes = memory_alloc_zero(n + 1 + ROW_SLACK, 1);
+    if (preview->bytes == NULL) return error_no_memory(error);
+    if (n > 0) memcpy(preview->bytes, source->carry + source->carry_at, n);
+    preview->n = n;
+    if (n > 0 && preview->bytes[n - 1] != '\n') preview->bytes[preview->n++] = '\n';
+    preview->bytes[preview->n] = '"';
+    return 0;
+}
+
+/* The next row that is not blank, from *at on. @return false when there is none */
+static bool preview_next(const struct preview *preview, const struct delimited *layout, size_t *at,
+                         int64_t *lines, struct row *row) {
+    char *end = preview->bytes + preview->n;
+    while (*at < preview->n) {
+        row->fault = ROW_SOUND;
+        row->newlines = 0;
+        char *begin = preview->bytes + *at;
+        char *next =
+            layout->kind == ROW_QUOTED && layout->by_line
+                ? row_split_quoted_line(begin, end, layout->separator, ROW_COLUMNS_MAX, row)
+                : row_split(layout->kind, begin, end, layout->separator, ROW_COLUMNS_MAX, row);
+        *at = (size_t)(next - preview->bytes);
+        *lines += 1 + (int64_t)row->newlines;
+        if (row->fault != ROW_SOUND || !row_is_blank(row)) return true;
+    }
+    return false;
+}
+
+/* ---- headers --------------------------------------------------------------------------------- */
+
+/* The name in a header's field: without blanks around it and, in `.inter`, without its type. */
+static size_t name_of(const struct row *row, uint32_t i, bool typed, const char **name) {
+    *name = row->start[i];
+    size_t n = (size_t)(row->stop[i] - row->start[i]);
+    const char *colon = typed && n > 0 ? memchr(*name, ':', n) : NULL;
+    return colon != NULL ? (size_t)(colon - *name) : n;
+}
+
+static uint32_t kept_columns(const struct row *row) {
+    return row->n < ROW_COLUMNS_MAX ? row->n : ROW_COLUMNS_MAX;
+}
+
+/* Which columns have which roles, by the names in a header. */
+static void find_roles(const struct row *row, bool typed, struct columns_found *found) {
+    columns_found_begin(found);
+    for (uint32_t i = 0; i < kept_columns(row); i++) {
+        const char *name;
+        size_t n = name_of(row, i, typed, &name);
+        columns_found_add(found, name, n, i);
+    }
+}
+
+static bool has_number(const struct row *row) {
+    for (uint32_t i = 0; i < kept_columns(row); i++) {
+        double ignored;
+        size_t n = (size_t)(row->stop[i] - row->start[i]);
+        if (field_rating(row->start[i], n, &ignored) != NUMBER_MALFORMED) return true;
+    }
+    return false;
+}
+
+/* @return whether the row names the user and the item, and the rating or the count; without these
+ * it must hold no number, as records may */
+static bool names_all(const struct row *row) {
+    struct columns_found found;
+    find_roles(row, true, &found);
+    if (found.column[COLUMN_USER] < 0 || found.column[COLUMN_ITEM] < 0) return false;
+    return found.column[COLUMN_RATING] >= 0 || found.column[COLUMN_COUNT] >= 0 || !has_number(row);
+}
+
+/* A header names all that is needed, or at least has a word for the rating and no number anywhere:
+ * a first row like 1,10,abc is no header but a bad record, and says so. */
+static bool is_header(const struct row *row, int32_t rating_column) {
+    if (row->fault != ROW_SOUND) return false;
+    struct columns_found found;
+    find_roles(row, true, &found);
+    bool some = false;
+    for (int i = COLUMN_USER; i <= COLUMN_RATING; i++) some = some || found.column[i] >= 0;
+    if (names_all(row)) return true;
+    if (has_number(row)) return false;
+    if ((int64_t)row->n <= rating_column) return some;
+    return row->stop[rating_column] > row->start[rating_column];
+}
+
+/* "userId, movieId, stars": the beginning of a header, for an error. */
+static void list_names(const struct row *row, char *out, size_t size) {
+    size_t length = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < kept_columns(row) && length < size; i++) {
+        char shown[FIELD_SHOWN_MAX];
+        field_show(shown, row->start[i], (size_t)(row->stop[i] - row->start[i]));
+        if (length + strlen(shown) + 8 > size) {
+            snprintf(out + length, size - length, ", ...");
+            return;
+        }
+        length += (size_t)snprintf(out + length, size - length, "%s%s", i > 0 ? ", " : "", shown);
+    }
+}
+
+static int refuse_header(const struct text_source *source, const struct row *row, int64_t line,
+                         const int32_t column[COLUMN_ROLES], struct dpmf_error *error) {
+    char names[240], missing[40];
+    list_names(row, names, sizeof names);
+    size_t length = 0;
+    missing[0] = '\0';
+    for (int i = COLUMN_USER; i <= COLUMN_RATING; i++)
+        if (column[i] < 0)
+            length +=
+                (size_t)snprintf(missing + length, sizeof missing - length, "%s%s",
+                                 length > 0 ? ", " : "", column_role_name((enum column_role)i));
+    error_set(error, DPMF_ERR_INPUT_HEADER, "the header lacks %s; it has %s", missing, names);
+    error_hint(error,
+               column[COLUMN_USER] >= 0 && column[COLUMN_ITEM] >= 0
+                   ? "say what the columns are with {columns}, e.g. {columns user,item,rating}; "
+                     "or, if these are events without ratings, {events}"
+                   : "say what the columns are with {columns}, e.g. {columns user,item,rating}");
+    error_place(error, source->name, line, 1);
+    return DPMF_ERR_INPUT_HEADER;
+}
+
+static int refuse_ambiguous(const struct text_source *source, const struct row *row, int64_t line,
+                            enum column_role role, const int32_t column[COLUMN_NAMED],
+                            uint32_t second, struct dpmf_error *error) {
+    char names[240];
+    list_names(row, names, sizeof names);
+    error_set(error, DPMF_ERR_INPUT_HEADER, "columns %d and %u of the header both name the %s: %s",
+              (int)column[role] + 1, (unsigned)second + 1, column_role_name(role), names);
+    error_hint(error, "say which it is with {columns}, e.g. {columns user,item,_,rating}");
+    error_place(error, source->name, line, 1);
+    return DPMF_ERR_INPUT_HEADER;
+}
+
+int delimited_refuse_ratings(const struct text_source *source, int64_t line,
+                             struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_USAGE_CONFLICT,
+              "these are declared as events, but there is a rating and no count");
+    error_hint(error,
+               "make events of ratings with {like any}; or, if it is a count, name it so with "
+               "{columns user,item,count}");
+    error_place(error, source->name, line, line > 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
+static int take_header(struct text_source *source, struct delimited *layout, const struct row *row,
+                       int64_t line, bool typed, bool events, struct dpmf_error *error) {
+    if (row->n > ROW_COLUMNS_MAX) {
+        error_set(error, DPMF_ERR_INPUT_HEADER, "the header has %u columns, more than %d",
+                  (unsigned)row->n, (int)ROW_COLUMNS_MAX);
+        error_place(error, source->name, line, 1);
+        return DPMF_ERR_INPUT_HEADER;
+    }
+    struct columns_found found;
+    find_roles(row, typed, &found);
+    enum column_role twice = columns_found_twice(&found, events);
+    enum columns_kind kind = columns_found_settle(&found, events, layout->column);
+    if (twice != COLUMN_OTHER)
+        return refuse_ambiguous(source, row, line, twice, found.column,
+                                (uint32_t)found.second[twice], error);
+    if (kind == COLUMNS_LACKING) return refuse_header(source, row, line, layout->column, error);
+    if (kind == COLUMNS_CONFLICT) return delimited_refuse_ratings(source, line, error);
+    source->base.layout.holds_events = kind == COLUMNS_EVENTS;
+    layout->n_columns = layout->least_columns = row->n;
+    layout->hint = "every row must have as many columns as the header";
+    return 0;
+}
+
+/* ---- what the first rows say ----------------------------------------------------------------- */
+
+void delimited_set_columns(struct delimited *layout, uint32_t n) {
+    layout->n_columns = layout->least_columns = n;
+    for (int i = 0; i < COLUMN_ROLES; i++) layout->column[i] = i < (int)n ? i : -1;
+    layout->hint = default_hint;
+}
+
+void delimited_set_pair(struct text_source *source, struct delimited *layout) {
+    delimited_set_columns(layout, 2);
+    layout->hint = "expected user,item; name other orders with {columns}";
+    source->base.layout.holds_events = true;
+}
+
+/* Three columns or four, as the first row that has so many; two, of events, where no row in sight
+ * has and the first has two. */
+static void count_columns(struct text_source *source, const struct preview *preview,
+                          struct delimited *layout) {
+    struct row row;
+    size_t at = 0;
+    int64_t lines = 0;
+    bool is_first = true, is_pair = false;
+    delimited_set_columns(layout, 3);
+    while (preview_next(preview, layout, &at, &lines, &row)) {
+        if (is_first) is_pair = row.fault == ROW_SOUND && row.n == 2;
+        is_first = false;
+        if (row.fault != ROW_SOUND || row.n < 3 || row.n > 4) continue;
+        delimited_set_columns(layout, row.n);
+        return;
+    }
+    if (is_pair) delimited_set_pair(source, layout);
+}
+
+/* Without a header, a third column of events can be a count or a time: nothing but its values would
+ * tell. */
+static int settle_nameless(struct text_source *source, const struct delimited *layout,
+                           struct dpmf_error *error) {
+    if (layout->n_columns == 2) return 0;
+    error_set(error, DPMF_ERR_INPUT_HEADER,
+              "there is no header, and the third column may be a count or a time");
+    error_hint(error, "say which with {columns user,item,count} or {columns user,item,timestamp}");
+    error_place(error, source->name, 1, 1);
+    return DPMF_ERR_INPUT_HEADER;
+}
+
+/* Where the columns are declared, only a row that would be dropped as a record can be a header: so
+ * it does not matter whether a record is the first. */
+static bool is_passed_over(const struct row *row, const struct delimited *layout) {
+    double ignored;
+    if (layout->column[COLUMN_RATING] < 0) {
+        if (row->fault != ROW_SOUND) return false;
+        return row->n == layout->n_columns ? delimited_names_pair(layout, row) : names_all(row);
+    }
+    uint32_t rating = (uint32_t)layout->column[COLUMN_RATING];
+    if (!is_header(row, (int32_t)rating)) return false;
+    return row->n != layout->n_columns ||
+           field_rating(row->start[rating], (size_t)(row->stop[rating] - row->start[rating]),
+                        &ignored) != NUMBER_OK;
+}
+
+/* Names that are not known, above rows with numbers: as an event it would be one that nobody
+ * caused. Where bad records are skipped no row is compared with others. */
+static int check_first_pair(const struct text_source *source, const struct preview *preview,
+                            const struct delimited *layout, struct dpmf_error *error) {
+    struct row first, second;
+    size_t at = 0;
+    int64_t lines = 0;
+    char names[240];
+    if (layout->column[COLUMN_RATING] >= 0 || source->skip_bad ||
+        !preview_next(preview, layout, &at, &lines, &first) || has_number(&first))
+        return 0;
+    list_names(&first, names, sizeof names);
+    int64_t line = source->lines_before + lines - (int64_t)first.newlines;
+    if (!preview_next(preview, layout, &at, &lines, &second) || !has_number(&second)) return 0;
+    error_set(error, DPMF_ERR_INPUT_HEADER, "this looks like a header, but no user and item: %s",
+              names);
+    error_hint(error, "name the columns user and item, or take the line out");
+    error_place(error, source->name, line, 1);
+    return DPMF_ERR_INPUT_HEADER;
+}
+
+/* Whether a row names a column by another role than it was declared to have: of two exchanged
+ * columns everyone would be a user who is an item. */
+static bool contradicts(const struct row *row, const struct delimited *layout) {
+    for (int role = 0; role < COLUMN_ROLES; role++) {
+        const int32_t at = layout->column[role];
+        if (at < 0 || (uint32_t)at >= kept_columns(row)) continue;
+        enum column_role named =
+            column_role_of(row->start[at], (size_t)(row->stop[at] - row->start[at]));
+        if (named == COLUMN_COUNT) named = COLUMN_RATING;
+        if (named != COLUMN_OTHER && named != (enum column_role)role) return true;
+    }
+    return false;
+}
+
+/* Passes over a header, if there is one. `named`: whether it names the user, the item and the
+ * rating. */
+static int read_header(struct text_source *source, struct delimited *layout,
+                       const struct preview *preview, enum delimited_header header,
+                       const struct dpmf_input_options *options, bool *named,
+                       struct dpmf_error *error) {
+    struct row row;
+    size_t at = 0;
+    int64_t lines = 0;
+    *named = false;
+    if (!preview_next(preview, layout, &at, &lines, &row)) return 0;
+    bool typed = header == HEADER_TYPED, listed = options->columns != NULL;
+    bool is_there = listed ? is_passed_over(&row, layout) : typed || is_header(&row, 2);
+    if (!is_there && !listed && options->events) {
+        int code = settle_nameless(source, layout, error);
+        if (code != 0) return code;
+    }
+    if (!is_there) return 0;
+    int64_t line = source->lines_before + lines - (int64_t)row.newlines;
+    if (!listed) {
+        int code = take_header(source, layout, &row, line, typed, options->events, error);
+        if (code != 0) return code;
+    }
+    *named = names_all(&row);
+    source->base.contradicts = listed && contradicts(&row, layout);
+    source->base.layout.has_header = true;
+    size_t have = source->carry_n - source->carry_at;
+    text_source_pass(source, at < have ? at : have, lines);
+    return 0;
+}
+
+int delimited_look(struct text_source *source, struct delimited *layout,
+                   enum delimited_header header, const struct dpmf_input_options *options,
+                   bool *named, struct dpmf_error *error) {
+    struct preview preview = {NULL, 0};
+    int code = 0;
+    if (layout->n_columns == 0) {
+        code = preview_init(source, layout, &preview, error);
+        if (code == 0) count_columns(source, &preview, layout);
+        free(preview.bytes); /* splitting took quotes out of it */
+        preview.bytes = NULL;
+    }
+    if (code == 0) code = preview_init(source, layout, &preview, error);
+    if (code == 0) code = read_header(source, layout, &preview, header, options, named, error);
+    free(preview.bytes);
+    preview.bytes = NULL;
+    if (code == 0 && !source->base.layout.has_header && layout->column[COLUMN_RATING] < 0) {
+        code = preview_init(source, layout, &preview, error);
+        if (code == 0) code = check_first_pair(source, &preview, layout, error);
+        free(preview.bytes);
+    }
+    return code;
+}
