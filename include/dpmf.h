@@ -875,7 +875,8 @@ struct dpmf_train_options {
     struct dpmf_ials_options ials;       /* options of ials */
 
     bool averages_first; /* whether sgd begins with biases that are averages, and with penalties on
-                            them that follow from the ratings; else with 0 and `regularization` */
+                            them that follow from the ratings; else, or with a warning where memory
+                            is short, with 0 and `regularization` */
     bool adapted;        /* dpmf_train_adapt chose some of the above; recorded in the model */
 };
 
@@ -1078,9 +1079,10 @@ DPMF_DEFAULT(dpmf_continue_options)
  * Users and items without new ratings keep their vectors, bit for bit.
  *
  *     struct dpmf_store *news = NULL;
- *     if (dpmf_store_open("new.csv", NULL, NULL, &news, &error) == 0)
+ *     if (dpmf_store_open("new.csv", NULL, NULL, &news, &error) == 0 &&
  *         dpmf_train_continue("model.safetensors", news, NULL, "next.safetensors", NULL, NULL,
- *                             NULL, NULL, NULL, &error);
+ *                             NULL, NULL, NULL, &error) == 0)
+ *         printf("next.safetensors knows of new.csv\n");
  *     dpmf_store_close(news);
  *
  * @param model     a checkpoint of the solver sgd or ials
@@ -1836,13 +1838,16 @@ struct dpmf_own_info {
  * If an item is rated twice, the last rating counts. A model that learns from events also takes
  * items without ratings.
  *
+ *     struct dpmf_model *model = NULL;
  *     struct dpmf_own *own = NULL;
  *     struct dpmf_own_info mine;
- *     if (dpmf_own_read(model, "3:5,7:1.5", NULL, NULL, NULL, &own, &error) == 0) {
+ *     if (dpmf_model_open("model.safetensors", &model, &error) == 0 &&
+ *         dpmf_own_read(model, "3:5,7:1.5", NULL, NULL, NULL, &own, &error) == 0) {
  *         dpmf_own_info(own, &mine);
  *         printf("%zu ratings\n", mine.n);
  *     }
  *     dpmf_own_free(own);
+ *     dpmf_model_close(model);
  *
  * @param model    the model whose items are rated
  * @param mine     the ratings

@@ -108,6 +108,10 @@ int memory_plan_divide(struct memory_plan *plan, struct tiling_options *options,
         always + model + valid_set_bytes(n_valid, false) + thread_bytes(plan) + plan->sampler;
     uint64_t starting = always + model + valid_set_bytes(n_valid, false) + plan->first;
     uint64_t copy = plan->has_best ? users + (store_n_items(plan->store) + 1) * row : 0;
+    if (plan->first_or_not && starting > memory) { /* such a run needs no more than one from 0 */
+        starting -= plan->first;
+        plan->first = 0;
+    }
     plan->missing = 0;
     if (plan->valid && looking_up > memory)
         return memory_plan_refuse(plan, looking_up - memory, error);

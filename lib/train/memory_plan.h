@@ -19,7 +19,8 @@ struct memory_plan {
     uint32_t prefetch; /* superblocks read ahead */
     uint64_t memory;   /* memory of the run; 0: the default */
     bool has_best;     /* a copy of the best epoch is kept */
-    uint64_t first;    /* bytes that finding the first biases takes */
+    uint64_t first;    /* bytes that finding the first biases takes; memory_plan_divide sets 0 */
+    bool first_or_not; /* the run can do without first biases where memory is short */
     uint64_t sampler;  /* bytes that a sampler takes beside the model */
     uint64_t momenta;  /* bytes that a sampler takes only where all is in memory */
     uint64_t whole;    /* bytes for the chunks of a run in memory, found by memory_plan_divide */

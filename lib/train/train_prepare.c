@@ -129,7 +129,7 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     dpmf_json_double(json, "learning_rate", options->learning_rate);
     dpmf_json_double(json, "decay", options->decay);
     dpmf_json_double(json, "regularization", options->regularization);
-    if (options->averages_first) dpmf_json_bool(json, "averages_first", true);
+    if (train->averages_first) dpmf_json_bool(json, "averages_first", true);
     if (options->adapted) dpmf_json_bool(json, "adapted", true);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", train->kernels->name);
@@ -142,6 +142,11 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     train->provenance = text ? strdup(text) : NULL;
     dpmf_json_free(json);
     return train->provenance ? 0 : error_no_memory(error);
+}
+
+/* A snapshot has its biases. */
+static bool begins_at_averages(const struct train_run *train) {
+    return train->options->averages_first && !train->options->resume;
 }
 
 static void make_plan(struct train_run *train) {
@@ -157,7 +162,8 @@ static void make_plan(struct train_run *train) {
         .prefetch = options->prefetch < PREFETCH_MAX ? options->prefetch : PREFETCH_MAX,
         .memory = train->run->memory,
         .has_best = train->valid_store && !train->sampler,
-        .first = train->options->averages_first ? first_biases_bytes(train->store) : 0,
+        .first = begins_at_averages(train) ? first_biases_bytes(train->store) : 0,
+        .first_or_not = !train->cluster, /* ranks would not agree */
     };
     if (!train->sampler) return;
     train->plan.sampler = train->sampler_bytes(train->sampler, train, true);
@@ -171,6 +177,13 @@ static int build_tiles(struct train_run *train, struct tiling_options *options, 
     double started = clock_now();
     int code = memory_plan_divide(&train->plan, options, error);
     if (code < 0) return code;
+    train->averages_first = train->options->averages_first;
+    if (begins_at_averages(train) && train->plan.first == 0) {
+        train->averages_first = false;
+        if (train->run->warn)
+            train->run->warn(train->run->warn_self,
+                             "too little memory to begin at averages: biases begin at 0");
+    }
     code = tiling_build(train->store, options, train->run, &train->tiling, error);
     if (code == DPMF_ERR_USAGE_MEMORY) return memory_plan_refuse(&train->plan, *missing, error);
     if (code < 0) return code;
@@ -260,7 +273,7 @@ static int make_model(struct train_run *train, struct dpmf_error *error) {
     if (code == 0) code = train->place->describe(train, error);
     if (code < 0 || train->sampler) return code;
     code = cluster_agree(train->cluster, train->place->fill(train, error), error);
-    return code < 0 || train->options->resume || !train->options->averages_first
+    return code < 0 || train->options->resume || !train->averages_first
                ? code
                : begin_biases(train, error);
 }

@@ -28,6 +28,7 @@ struct train_run {
     struct rank_share share;
     struct dpmf_store *valid_store; /* NULL without */
     const struct dpmf_train_options *options;
+    bool averages_first; /* as the options say, where the memory suffices */
     const struct dpmf_run *run;
     int (*on_epoch)(void *self, const struct dpmf_epoch *epoch); /* NULL without */
     void *on_epoch_self;
