@@ -29,7 +29,8 @@ def main(output):
             seen.append(progress.epoch)
             return len(seen) < EPOCHS_ENOUGH  # False ends training with what there is by then
 
-    model = dpmf.Model(n_factors=8, deterministic=True, memory="64MiB", progress=watch)
+    model = dpmf.Model(n_factors=8, deterministic=True, adapt=False, memory="64MiB",
+                       progress=watch)
     model.fit(*made_up())
     model.save(output)
     print(f"{len(seen)} epochs, error on the ratings {seen[-1].train_rmse:.4f}")

@@ -39,7 +39,7 @@ cd "$work/data" || exit 70
 export XDG_STATE_HOME=$work/state
 "$dpmf" synth --users 1500 --items 120 --ratings 45000 --rank 3 --seed 4 --catalogue-out titles.csv -q -o made-up.dpr &&
     echo '121,"Open Next Week (2031)"' >>titles.csv && # the list is not made from the ratings
-    "$dpmf" export made-up.dpr --csv - -q >ratings.csv &&
+    "$dpmf" export made-up.dpr --csv - -q >ratings.csv && head -n 500 ratings.csv >new.csv &&
     "$dpmf" import ratings.csv --like 4 -q -o likes.dpr && "$dpmf" export likes.dpr --csv - -q >plays.csv &&
     "$dpmf" train ratings.csv -k 8 --deterministic -q -o model.safetensors &&
     "$dpmf" ledger init -q ledger &&
