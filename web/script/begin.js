@@ -14,7 +14,9 @@ let known = null;
 
 function findKnown() {
     const often = popularity(), k = release.factors, n = Math.min(release.items, Math.max(60, Math.min(400, Math.round(release.items / 12))));
-    const order = [...often.keys()].sort((a, b) => often[b] - often[a]).slice(0, n), units = new Map(), mean = new Float64Array(k);
+    const least = often.slice().sort()[release.items - n]; /* of numbers alone, which is much quicker than of items by them */
+    const order = [...often.keys()].filter((item) => often[item] >= least).sort((a, b) => often[b] - often[a]).slice(0, n);
+    const units = new Map(), mean = new Float64Array(k);
     const row = (item) => {
         const address = wasm.item_factors(), stride = answers(1)[0];
         return new Float32Array(wasm.memory.buffer, address + 4 * stride * item, k);
@@ -22,7 +24,7 @@ function findKnown() {
     for (const item of order) row(item).forEach((x, c) => { mean[c] += x / n; });
     const unit = (item) => {
         if (!units.has(item)) {
-            const v = Float64Array.from(row(item), (x, c) => x - mean[c]), length = Math.hypot(...v);
+            const v = Float64Array.from(row(item), (x, c) => x - mean[c]), length = Math.sqrt(cosine(v, v));
             units.set(item, length > 0 ? v.map((x) => x / length) : v);
         }
         return units.get(item);

@@ -50,13 +50,29 @@ function keepOffline() {
     navigator.serviceWorker?.register("worker.js").catch((problem) => console.info("The page will not open offline.", problem));
 }
 
+/* The release stands behind the script: the module is compiled while the browser still reads it. */
+const isRead = () => new Promise((done) => {
+    if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", done, { once: true });
+    else done();
+});
+
+let firstTime = NaN; /* when the first picture was there */
+
+/* What the first picture does not need waits until it is painted; whoever searches sooner makes the index then. */
+function afterPicture() {
+    requestAnimationFrame(() => setTimeout(() => {
+        firstTime = performance.now();
+        setTimeout(indexTitles, 50);
+    }));
+}
+
 async function start() {
-    const begun = performance.now();
     setLanguage(preferredLanguage());
     document.title = document.title.trim() || "Recommendations";
     $("name").textContent = document.title;
+    await Promise.all([loadModule(), isRead()]);
+    const opened = performance.now();
     readLook();
-    await loadModule();
     openAll();
     fillTexts(); /* once more: the words for likes, where it is about them */
     const statement = readStatement();
@@ -65,7 +81,7 @@ async function start() {
     $("page").hidden = $("seal").hidden = false;
     show();
     showShared();
-    setTimeout(indexTitles, 50);
+    afterPicture();
     if (document.querySelector("link[rel=manifest]")) keepOffline();
     /* For scripts and tests: the page as a program. */
     window.dpmf = {
@@ -75,7 +91,7 @@ async function start() {
         get picks() { return picks; }, get tiles() { return tiles.map((tile) => tile.item); },
         get answerTime() { return answerTime; }, get indexTime() { return indexTime; }, get frameTime() { return frameTime; },
         speak: (tag) => { setLanguage(tag); speakAgain(statement); },
-        loadTime: performance.now() - begun, firstTime: performance.now(),
+        loadTime: performance.now() - opened, get firstTime() { return firstTime; },
     };
 }
 
