@@ -1,32 +1,23 @@
 /*
  * The ledger: reserving, committing and returning releases, recording other runs, and setting
- * budgets. Every change is made under the lock (ledger_lock.c) to the whole book in memory
- * (ledger_book.c), which then replaces the file in one rename. So a process killed at any moment
- * leaves the ledger before the change or after it, and a full disk leaves it before. Fed by
- * whatever makes releases, and by the public functions at the end of this file, which `dpmf ledger`
- * calls.
+ * budgets. Every change is made whole or not at all (ledger_change.c). Fed by whatever makes
+ * releases, and by the public functions at the end of this file, which `dpmf ledger` calls.
  */
 #define _GNU_SOURCE
 #include "ledger/ledger.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "dpmf_text.h"
-#include "files/output_file.h"
-#include "ledger/ledger_book.h"
 #include "ledger/ledger_budget.h"
-#include "ledger/ledger_lock.h"
+#include "ledger/ledger_change.h"
 #include "ledger/ledger_name.h"
 #include "random/random.h"
 
@@ -56,201 +47,6 @@ int ledger_find(const char *given, char **path, struct dpmf_error *error) {
     if (!*path) return error_no_memory(error);
     snprintf(*path, size, "%s%s", base, rest);
     return 0;
-}
-
-/* ---- reading the file ------------------------------------------------------------------------ */
-
-static int refuse_file(struct dpmf_error *error, const char *path, const char *what,
-                       const char *hint) {
-    error_set(error, DPMF_ERR_PRIVACY_LEDGER, "%s", what);
-    error_hint(error, "%s", hint);
-    error_place(error, path, 0, 0);
-    return DPMF_ERR_PRIVACY_LEDGER;
-}
-
-static int check_file(int fd, const char *path, bool to_change, size_t *size,
-                      struct dpmf_error *error) {
-    struct stat status;
-    if (fstat(fd, &status) != 0) return error_system(error, errno, "read", path);
-    if (S_ISDIR(status.st_mode)) return error_system(error, EISDIR, "read", path);
-    if (!S_ISREG(status.st_mode))
-        return refuse_file(error, path, "this is not a ledger", "give the path of a ledger");
-    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return refuse_file(error, path, "the ledger can be written by others than its owner",
-                           "look whether it is as it should be, then chmod 600 it");
-    if (to_change && status.st_uid != geteuid())
-        return refuse_file(error, path, "the ledger belongs to another user",
-                           "do it as that user: a ledger has one owner");
-    if (to_change && status.st_nlink > 1)
-        return refuse_file(error, path, "the ledger has a second name, a hard link",
-                           "remove the other name: a change would be seen under one of them alone");
-    if (status.st_size > LEDGER_TEXT_MAX)
-        return refuse_file(error, path, "this is too large to be a ledger",
-                           "give the path of a ledger");
-    *size = (size_t)status.st_size;
-    return 0;
-}
-
-static int read_text(int fd, const char *path, bool to_change, struct ledger_book *book,
-                     struct dpmf_error *error) {
-    size_t n = 0;
-    int code = check_file(fd, path, to_change, &n, error);
-    if (code < 0) return code;
-    char *text = memory_alloc(n + 1, 1);
-    if (!text) return error_no_memory(error);
-    code = file_read_at(fd, text, n, 0, path, error);
-    if (code == 0) code = ledger_book_parse(text, n, path, book, error);
-    free(text);
-    return code;
-}
-
-static int refuse_strange_lock(const struct ledger_lock *lock, struct dpmf_error *error) {
-    error_set(error, DPMF_ERR_PRIVACY_LEDGER, "%.200s is the lock of another ledger",
-              lock->lock_path);
-    error_hint(
-        error,
-        "put back the two files that belong together; if this ledger is the newest copy, remove "
-        "the lock and accept the ledger: {:ledger init FILE}");
-    error_place(error, lock->path, 0, 0);
-    return DPMF_ERR_PRIVACY_LEDGER;
-}
-
-/* Whether the book is the one that was written last. A lock that was claimed for a ledger which was
- * then never written is of generation 0, and anyone's. */
-static int check_generation(const struct ledger_lock *lock, const struct ledger_book *book,
-                            struct dpmf_error *error) {
-    bool is_gone = book->generation == 0;
-    if (!is_gone && lock->id[0] != '\0' && strcmp(lock->id, book->id) != 0)
-        return refuse_strange_lock(lock, error);
-    if (book->generation >= lock->generation) return 0;
-    error_set(error, DPMF_ERR_PRIVACY_LEDGER, "%s",
-              is_gone ? "the ledger is gone, though there was one"
-                      : "the ledger is an old copy: what was spent since is missing");
-    error_hint(error, "put the newest copy back; if %s, remove %.200s%s",
-               is_gone ? "nothing was ever released" : "there is none newer", lock->lock_path,
-               is_gone ? "" : " and accept it: dpmf ledger init FILE");
-    error_place(error, lock->path, 0, 0);
-    return DPMF_ERR_PRIVACY_LEDGER;
-}
-
-/* Whether nothing tells if the ledger is the newest copy. The lock of an older version names no
- * ledger: it belongs to one without an id, or to one that was just given its id by a process that
- * was killed before it could note that. */
-static bool is_unmarked(const struct ledger_lock *lock, const struct ledger_book *book) {
-    if (book->generation == 0 || lock->id[0] != '\0') return false;
-    if (lock->generation == 0) return true;
-    return book->id[0] != '\0' && book->generation != lock->generation + 1;
-}
-
-/* What is spent from an old copy would forget what the newer one knows. */
-static int check_marked(const struct ledger_lock *lock, const struct ledger_book *book,
-                        struct dpmf_error *error) {
-    if (!is_unmarked(lock, book)) return 0;
-    error_set(error, DPMF_ERR_PRIVACY_LEDGER,
-              "the ledger is without %.200s, which tells whether it is the newest copy",
-              lock->lock_path);
-    error_hint(error, "if it was moved here and is the newest, accept it: dpmf ledger init FILE");
-    error_place(error, lock->path, 0, 0);
-    return DPMF_ERR_PRIVACY_LEDGER;
-}
-
-/* A ledger that is not there gives an empty book of generation 0. */
-static int read_book(const struct ledger_lock *lock, bool to_change, struct ledger_book *book,
-                     struct dpmf_error *error) {
-    memset(book, 0, sizeof *book);
-    int fd = open(lock->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0 && errno != ENOENT) return error_system(error, errno, "open", lock->path);
-    int code = 0;
-    if (fd >= 0) {
-        code = read_text(fd, lock->path, to_change, book, error);
-        close(fd);
-    }
-    if (code == 0) code = check_generation(lock, book, error);
-    if (code < 0) ledger_book_free(book);
-    return code;
-}
-
-int ledger_refuse_missing(const char *path, struct dpmf_error *error) {
-    int code = error_set(error, DPMF_ERR_IO_MISSING, "there is no ledger here");
-    error_hint(error, "check the path, or make the ledger first: {:ledger init FILE}");
-    error_place(error, path, 0, 0);
-    return code;
-}
-
-/* ---- one change ------------------------------------------------------------------------------ */
-
-struct change {
-    struct ledger_lock lock;
-    struct ledger_book book;
-};
-
-/* The ledger, locked and read, whether or not it is known to be the newest copy. */
-static int begin_any(struct change *change, const char *path, const struct dpmf_run *run,
-                     bool may_make, struct dpmf_error *error) {
-    memset(&change->book, 0, sizeof change->book);
-    int code = ledger_lock_find(path, &change->lock, error);
-    if (code < 0) return code;
-    /* Where there is no ledger and none is to be made, no lock file is left behind either. */
-    if (!may_make && change->lock.generation == 0 && access(change->lock.path, F_OK) != 0 &&
-        (errno == ENOENT || errno == ENOTDIR))
-        return ledger_refuse_missing(change->lock.path, error);
-    code = ledger_lock_take(&change->lock, run, may_make, error);
-    if (code == 0) code = read_book(&change->lock, true, &change->book, error);
-    if (code == 0 && !may_make && change->book.generation == 0)
-        code = ledger_refuse_missing(change->lock.path, error);
-    return code;
-}
-
-/* With `may_make`, the ledger may be missing, and so may its directory. */
-static int begin(struct change *change, const char *path, const struct dpmf_run *run, bool may_make,
-                 struct dpmf_error *error) {
-    int code = begin_any(change, path, run, may_make, error);
-    return code < 0 ? code : check_marked(&change->lock, &change->book, error);
-}
-
-void ledger_id_write(const uint8_t bytes[LEDGER_ID_BYTES], char id[LEDGER_ID_TEXT]) {
-    for (size_t i = 0; i < LEDGER_ID_BYTES; i++) snprintf(id + 2 * i, 3, "%02x", bytes[i]);
-}
-
-/* Gives the ledger its id: a new one, or one of an older version. The lock of a new ledger gets it
- * first, so that a process that is killed in between leaves a ledger that is known by its lock;
- * that of an older one has a mark, which stays until the ledger is in its place. */
-static int name_ledger(struct change *change, struct dpmf_error *error) {
-    struct ledger_lock *lock = &change->lock;
-    uint8_t bytes[LEDGER_ID_BYTES];
-    if (change->book.id[0] == '\0') {
-        int code = random_from_system(bytes, sizeof bytes, error);
-        if (code < 0) return code;
-        ledger_id_write(bytes, change->book.id);
-    }
-    if (change->book.generation == 0) return ledger_lock_claim(lock, change->book.id, error);
-    return 0;
-}
-
-static int save(struct change *change, struct dpmf_error *error) {
-    struct output_file *file = NULL;
-    char *text = NULL;
-    size_t n;
-    int code = name_ledger(change, error);
-    change->book.generation++;
-    if (code == 0) code = ledger_book_format(&change->book, &text, &n, error);
-    if (code == 0) code = output_file_open(&file, change->lock.path, OUTPUT_PRIVATE, error);
-    if (code == 0) code = output_file_write(file, text, n, error);
-    if (code < 0)
-        output_file_abandon(file);
-    else
-        code = output_file_commit(file, error);
-    if (code == 0) {
-        memcpy(change->lock.id, change->book.id, sizeof change->lock.id);
-        ledger_lock_mark(&change->lock, change->book.generation);
-    }
-    free(text);
-    return code;
-}
-
-static void end(struct change *change) {
-    ledger_book_free(&change->book);
-    ledger_lock_drop(&change->lock);
 }
 
 /* ---- reserving ------------------------------------------------------------------------------- */
@@ -415,29 +211,29 @@ int ledger_reserve(const char *path, const struct dpmf_run *run, bool may_make,
                    const struct ledger_entry *given, const struct dpmf_budget *budget,
                    struct dpmf_error *error) {
     static const struct dpmf_budget none;
-    struct change change;
+    struct ledger_change change;
     struct ledger_entry entry;
     int code = make_entry(given, LEDGER_RESERVED, &entry, error);
     if (!budget) budget = &none;
     if (code == 0) code = check_budget(budget, error);
     if (code < 0) return code;
-    code = begin(&change, path, run, may_make, error);
+    code = ledger_change_begin(&change, path, run, may_make, error);
     if (code == 0) code = check_new_name(&change.book, entry.population, error);
     if (code == 0) code = spend(&change.book, &entry, budget, error);
-    if (code == 0) code = save(&change, error);
-    end(&change);
+    if (code == 0) code = ledger_change_save(&change, error);
+    ledger_change_end(&change);
     return code;
 }
 
 int ledger_record(const char *path, const struct dpmf_run *run, bool may_make,
                   const struct ledger_entry *given, struct dpmf_ledger_population *spent,
                   struct dpmf_error *error) {
-    struct change change;
+    struct ledger_change change;
     struct ledger_entry entry;
     struct dpmf_ledger_population unwanted;
     int code = make_entry(given, given->state, &entry, error);
     if (code < 0) return code;
-    code = begin(&change, path, run, may_make, error);
+    code = ledger_change_begin(&change, path, run, may_make, error);
     if (code == 0) code = check_new_name(&change.book, entry.population, error);
     if (code == 0 && ledger_book_find(&change.book, entry.id))
         code = refuse_known_id(&entry, error);
@@ -445,15 +241,15 @@ int ledger_record(const char *path, const struct dpmf_run *run, bool may_make,
     if (code == 0)
         code = ledger_book_total(&change.book, given->population, NULL, spent ? spent : &unwanted,
                                  error);
-    if (code == 0) code = save(&change, error);
-    end(&change);
+    if (code == 0) code = ledger_change_save(&change, error);
+    ledger_change_end(&change);
     return code;
 }
 
 /* ---- what became of it ----------------------------------------------------------------------- */
 
-static int find_entry(const struct change *change, const char *id, struct ledger_entry **entry,
-                      struct dpmf_error *error) {
+static int find_entry(const struct ledger_change *change, const char *id,
+                      struct ledger_entry **entry, struct dpmf_error *error) {
     *entry = ledger_book_find(&change->book, id);
     if (*entry && ledger_is_release(*entry)) return 0;
     int code =
@@ -464,7 +260,7 @@ static int find_entry(const struct change *change, const char *id, struct ledger
 }
 
 /* Writes down that the release is out, and what its population has spent then. */
-static int enter_commit(struct change *change, struct ledger_entry *entry,
+static int enter_commit(struct ledger_change *change, struct ledger_entry *entry,
                         struct dpmf_ledger_population *spent, struct dpmf_error *error) {
     struct dpmf_ledger_population unwanted;
     const bool was_committed = entry->state == LEDGER_COMMITTED;
@@ -472,7 +268,7 @@ static int enter_commit(struct change *change, struct ledger_entry *entry,
     entry->state = LEDGER_COMMITTED;
     int code = ledger_book_total(&change->book, entry->population, NULL, spent, error);
     spent->name = NULL; /* it goes with the book */
-    return code == 0 && !was_committed ? save(change, error) : code;
+    return code == 0 && !was_committed ? ledger_change_save(change, error) : code;
 }
 
 static int refuse_returned(const struct ledger_entry *entry, struct dpmf_error *error) {
@@ -487,14 +283,14 @@ static int refuse_returned(const struct ledger_entry *entry, struct dpmf_error *
 int ledger_publish(const char *path, const struct dpmf_run *run, const char *id,
                    const struct ledger_publication *publication,
                    struct dpmf_ledger_population *spent, struct dpmf_error *error) {
-    struct change change;
+    struct ledger_change change;
     struct ledger_entry *entry;
-    int code = begin(&change, path, run, false, error);
+    int code = ledger_change_begin(&change, path, run, false, error);
     if (code == 0) code = find_entry(&change, id, &entry, error);
     if (code == 0 && !ledger_is_spent(entry)) code = refuse_returned(entry, error);
     if (code == 0) code = publication->publish(publication->self, error);
     if (code == 0) code = enter_commit(&change, entry, spent, error);
-    end(&change);
+    ledger_change_end(&change);
     return code;
 }
 
@@ -507,16 +303,16 @@ static int refuse_return(const struct ledger_entry *entry, struct dpmf_error *er
 
 int ledger_return(const char *path, const struct dpmf_run *run, const char *id,
                   struct dpmf_error *error) {
-    struct change change;
+    struct ledger_change change;
     struct ledger_entry *entry;
-    int code = begin(&change, path, run, false, error);
+    int code = ledger_change_begin(&change, path, run, false, error);
     if (code == 0) code = find_entry(&change, id, &entry, error);
     if (code == 0 && entry->state == LEDGER_COMMITTED) code = refuse_return(entry, error);
     if (code == 0 && entry->state == LEDGER_RESERVED) {
         entry->state = LEDGER_RETURNED;
-        code = save(&change, error);
+        code = ledger_change_save(&change, error);
     }
-    end(&change);
+    ledger_change_end(&change);
     return code;
 }
 
@@ -527,32 +323,22 @@ static bool is_one_budget(const struct dpmf_budget *a, const struct dpmf_budget 
 static int set_budget(const char *path, const struct dpmf_run *run, bool may_make,
                       const char *population, const struct dpmf_budget *budget,
                       struct dpmf_error *error) {
-    struct change change;
+    struct ledger_change change;
     int code = check_name(population, error);
     if (code == 0) code = check_budget(budget, error);
     if (code < 0) return code;
-    code = begin(&change, path, run, may_make && budget->mu > 0, error);
+    code = ledger_change_begin(&change, path, run, may_make && budget->mu > 0, error);
     if (code == 0) code = check_new_name(&change.book, population, error);
     const struct dpmf_budget recorded = ledger_book_budget(&change.book, population);
     if (code == 0 && !is_one_budget(&recorded, budget)) {
         code = ledger_book_set_budget(&change.book, population, budget, error);
-        if (code == 0) code = save(&change, error);
+        if (code == 0) code = ledger_change_save(&change, error);
     }
-    end(&change);
+    ledger_change_end(&change);
     return code;
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */
-
-/* The mark is read before the ledger, which can only become newer: so no lock is needed. */
-static int open_book(const char *path, struct change *change, struct dpmf_error *error) {
-    memset(&change->book, 0, sizeof change->book);
-    int code = ledger_lock_find(path, &change->lock, error);
-    if (code == 0) code = read_book(&change->lock, false, &change->book, error);
-    if (code == 0 && change->book.generation == 0)
-        code = ledger_refuse_missing(change->lock.path, error);
-    return code;
-}
 
 /* Whether the i-th entry is the first of its population, which has no budget that was met
  * before. */
@@ -575,14 +361,15 @@ static uint64_t count_others(const struct ledger_book *book, const char *populat
 
 int ledger_look(const char *path, const char *population, struct ledger_view *view,
                 struct dpmf_error *error) {
-    struct change change = {0};
+    struct ledger_change change = {0};
     memset(view, 0, sizeof *view);
     view->population.name = population;
     int code = ledger_lock_find(path, &change.lock, error);
-    if (code == 0) code = read_book(&change.lock, false, &change.book, error);
+    if (code == 0) code = ledger_change_read(&change.lock, false, &change.book, error);
     /* It may have been made since its mark was looked for, and had one before it was there. */
-    if (code == 0 && is_unmarked(&change.lock, &change.book)) ledger_lock_peek(&change.lock);
-    if (code == 0) code = check_marked(&change.lock, &change.book, error);
+    if (code == 0 && ledger_change_is_unmarked(&change.lock, &change.book))
+        ledger_lock_peek(&change.lock);
+    if (code == 0) code = ledger_change_check(&change.lock, &change.book, error);
     if (code == 0) code = check_new_name(&change.book, population, error);
     if (code == 0) {
         view->is_there = change.book.generation > 0;
@@ -590,7 +377,7 @@ int ledger_look(const char *path, const char *population, struct ledger_view *vi
         view->others = count_others(&change.book, population);
         code = ledger_book_total(&change.book, population, NULL, &view->population, error);
     }
-    end(&change);
+    ledger_change_end(&change);
     return code;
 }
 
@@ -647,15 +434,15 @@ int dpmf_ledger_visit(const char *path, const char *population,
                       int (*take)(void *self, const struct dpmf_ledger_population *population,
                                   const struct dpmf_ledger_entry *entry),
                       void *self, struct dpmf_error *error) {
-    struct change change = {.lock = {.fd = -1}};
+    struct ledger_change change = {.lock = {.fd = -1}};
     char *place;
     int code = take ? 0 : arguments_check(error, "take", NULL);
     if (code < 0) return code;
     code = ledger_find(path, &place, error);
-    if (code == 0) code = open_book(place, &change, error);
+    if (code == 0) code = ledger_change_open(place, &change, error);
     const struct visit visit = {&change.book, take, self};
     if (code == 0) code = visit_all(&visit, population, error);
-    end(&change);
+    ledger_change_end(&change);
     free(place);
     return code;
 }
@@ -667,22 +454,22 @@ char *dpmf_ledger_path(void) {
 }
 
 static int refuse_second(const char *path, struct dpmf_error *error) {
-    return refuse_file(error, path, "there is a ledger here already",
-                       "use it as it is, or give another path");
+    return ledger_refuse_file(error, path, "there is a ledger here already",
+                              "use it as it is, or give another path");
 }
 
 int dpmf_ledger_init(const char *path, const struct dpmf_run *run, struct dpmf_error *error) {
-    struct change change = {.lock = {.fd = -1}};
+    struct ledger_change change = {.lock = {.fd = -1}};
     struct dpmf_run own_run;
     char *place;
     int code = run_take(&own_run, run, error);
     if (code < 0) return code;
     code = ledger_find(path, &place, error);
-    if (code == 0) code = begin_any(&change, place, &own_run, true, error);
-    const bool is_accepted = code == 0 && is_unmarked(&change.lock, &change.book);
+    if (code == 0) code = ledger_change_begin_any(&change, place, &own_run, true, error);
+    const bool is_accepted = code == 0 && ledger_change_is_unmarked(&change.lock, &change.book);
     if (code == 0 && change.book.generation > 0 && !is_accepted) code = refuse_second(place, error);
-    if (code == 0) code = save(&change, error);
-    end(&change);
+    if (code == 0) code = ledger_change_save(&change, error);
+    ledger_change_end(&change);
     free(place);
     return code < 0 ? code : is_accepted;
 }
