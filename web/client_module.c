@@ -189,15 +189,16 @@ EXPORT(int32_t, open, void *bytes, uint32_t n) {
     return code;
 }
 
-/* A release of events: whatever someone has is liked, and no rating is predicted. */
+/* A release of events: hearts are given, and no rating is predicted. */
 static bool is_of_events(void) { return strcmp(info.goal, "ranking") == 0; }
 
-/* Items, factors, offset, min, max, whether there is a dial, and whether it is of events. */
+/* Items, factors, offset, min, max, whether there is a dial, whether it is of events, and from
+ * which rating on something is one, which may be -Infinity. */
 EXPORT(int32_t, describe, void) {
     if (!model) return fail("no release is open");
     const double facts[] = {
-        (double)info.items, (double)info.factors,    info.offset,           info.min,
-        info.max,           info.has_counts ? 1 : 0, is_of_events() ? 1 : 0};
+        (double)info.items,      (double)info.factors,   info.offset, info.min, info.max,
+        info.has_counts ? 1 : 0, is_of_events() ? 1 : 0, info.like};
     enum { FACTS = sizeof facts / sizeof facts[0] };
     if (!has_room(FACTS)) return no_memory();
     memcpy(answer, facts, sizeof facts);
@@ -245,6 +246,7 @@ EXPORT(int32_t, rate, double item, double rating) {
     if (code < 0) return code;
     if (!isnan(rating) && !(rating >= info.min && rating <= info.max))
         return fail("the rating is not on the scale");
+    if (is_of_events() && !isnan(rating) && isfinite(info.like)) rating = info.like; /* a heart */
     return dpmf_user_rate(model, user, (uint64_t)item, rating, &error);
 }
 
@@ -388,8 +390,8 @@ EXPORT(int32_t, diary_match, void) { return dpmf_diary_match(diary, model, title
 EXPORT(int32_t, diary_info, void) {
     struct dpmf_diary_info about;
     dpmf_diary_info(diary, &about);
-    const double facts[] = {(double)about.entries,   (double)about.rated,  (double)about.bad,
-                            (double)about.first_bad, (double)about.wishes, (double)about.trifles,
+    const double facts[] = {(double)about.entries,   (double)about.rated,     (double)about.bad,
+                            (double)about.first_bad, (double)about.wishes,    (double)about.trifles,
                             (double)about.files,     (double)about.files_left};
     enum { FACTS = sizeof facts / sizeof facts[0] };
     if (!has_room(FACTS)) return no_memory();

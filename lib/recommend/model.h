@@ -16,7 +16,7 @@ enum model_kind { MODEL_CHECKPOINT, MODEL_RELEASE };
 struct dpmf_model {
     enum model_kind kind;
     struct factors factors;        /* factors; a release has no users */
-    struct checkpoint_state state; /* a checkpoint's state */
+    struct checkpoint_state state; /* a checkpoint's state; of a release of events its `like` */
     double factor_penalty,
         bias_penalty; /* for fitting a user (model/release.h); 0: ridge.h's own */
     char *statement;  /* a release's statement, JSON; else NULL */
@@ -31,7 +31,7 @@ struct dpmf_model {
     float *crowd;         /* how much everyone likes each item; NULL: lists are by rating alone */
     double crowd_max;     /* the largest without its sign */
     double *average_user; /* k, of a model that ranks; else NULL */
-    /* a release of events: no rating is predicted, and whatever someone has is an event */
+    /* a release of events: no rating is predicted, and how high one is says no more than `like` */
     bool of_events;
     double taste_weight; /* weight of taste in scores, as such a release says; else 1 */
     char *provenance;

@@ -8,7 +8,9 @@
 
 #include "base/arguments.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "recommend/model.h"
 #include "recommend/score.h"
 
@@ -54,6 +56,24 @@ static int read_checkpoint(struct dpmf_model *model, const struct safetensors *f
     return model->state.ranks ? sum_gramian(model, error) : 0;
 }
 
+/* The statement of a release of events says from which rating on something was one: at home the
+ * same is. A word there, or nothing, is no threshold. */
+static void take_like(struct dpmf_model *model) {
+    struct checkpoint_state *state = &model->state;
+    struct json_reader json;
+    json_reader_init(&json, model->statement, strlen(model->statement));
+    if (json_next(&json).kind != JSON_OBJECT_BEGIN) return;
+    for (struct json_token key; (key = json_next(&json)).kind == JSON_KEY;) {
+        const struct json_token value = json_next(&json);
+        if (!json_equals(&key, "like") || value.kind != JSON_NUMBER) {
+            if (!json_skip(&json, value)) return;
+            continue;
+        }
+        state->has_like = number_parse_double(value.text, value.length, &state->like) == NUMBER_OK;
+        return;
+    }
+}
+
 static int read_release(struct dpmf_model *model, const struct safetensors *file,
                         struct dpmf_error *error) {
     struct release release;
@@ -67,6 +87,7 @@ static int read_release(struct dpmf_model *model, const struct safetensors *file
     if (release.ranks) model->taste_weight = release.taste_weight;
     model->statement = release.statement;
     model->state.best_valid = NAN;
+    if (release.ranks) take_like(model);
     return 0;
 }
 

@@ -72,6 +72,7 @@ struct dpmf_diary {
     double min, max; /* its scale */
     bool ranks;      /* it learns from events */
     double event;    /* what an event counts as */
+    bool has_scale;  /* else it is a release of events, which does not say what scale there was */
 };
 
 static inline struct title_part diary_text(const struct dpmf_diary *diary,

@@ -80,8 +80,8 @@ def test_the_beginning_adapts_and_ends(page, material):
 
 def events_page(material):
     if not hasattr(material, "events"):
-        material.dpmf("train", "ratings.dpr", "--goal", "ranking", "--epsilon", "5", "--catalogue", "titles.csv", "--ledger", "ledger",
-                      "-o", "events.safetensors")
+        material.dpmf("train", "ratings.dpr", "--goal", "ranking", "--like", "4", "--epsilon", "5", "--catalogue", "titles.csv",
+                      "--ledger", "ledger", "-o", "events.safetensors")
         material.events = material.export(os.path.join(material.folder, "events.safetensors"), "titles.csv", "events", "Plays")
     return "file://" + material.events
 
@@ -119,14 +119,16 @@ def test_hearts_equal_the_command_line(page, material):
     page.open(events_page(material))
     page.run("dpmf.importText(arguments[0])", "item\n" + "\n".join(["3", "17", "200", "1000"]))
     assert list(stars_of(page)) == [2, 16, 199, 999], "a file without ratings is a list of likes"
-    told = material.dpmf("recommend", os.path.join(material.folder, "events.safetensors"), "--ratings", "3:1,17:1,200:1,1000:1", "-n", "10", "--json")
+    page.run("dpmf.importText(arguments[0])", "item,rating\n5,3.5\n7,1\n")
+    assert list(stars_of(page)) == [2, 16, 199, 999], "ratings below what counts as a like are none"
+    told = material.dpmf("recommend", os.path.join(material.folder, "events.safetensors"), "--ratings", "3:4,17:5,200,1000:4.5,5:3.5,7:1", "-n", "10", "--json")
     told = [json.loads(line) for line in told.splitlines()]
     found = page.run("return dpmf.recommend(10)")
     assert [row["item"] for row in told] == [str(int(row["item"]) + 1) for row in found], "another order than on the command line"
     assert max(abs(row["score"] - own["score"]) for row, own in zip(told, found)) < 1e-9
     parts = page.run("return dpmf.explain(dpmf.picks[0].item)")
     assert abs(sum(entry["share"] for entry in parts["shares"]) - parts["taste"]) < 1e-9 and parts["habit"] == 0
-    assert page.run("return dpmf.exportText()").splitlines()[:2] == ["item,rating,title", f"3,1,{page.run('return dpmf.titles[2]')}"]
+    assert page.run("return dpmf.exportText()").splitlines()[:2] == ["item,rating,title,list", f"3,4,{page.run('return dpmf.titles[2]')},"]
 
 
 def test_a_statement_of_events_is_one_of_events(page, material):

@@ -482,6 +482,54 @@ static void write_release(struct world *world, const struct public_model *model,
     release_free(&release);
 }
 
+/* The taste in all items of someone who has these ratings; how many of them are events. */
+static size_t find_taste(const struct dpmf_model *model, const struct dpmf_own_rating *own,
+                         size_t n, double taste[N_ITEMS]) {
+    const struct dpmf_own_rating *kept;
+    struct dpmf_user *user;
+    struct dpmf_score score;
+    assert_int_equal(dpmf_user_fold_in(model, own, n, &user, NULL), 0);
+    for (uint32_t j = 0; j < N_ITEMS; j++) {
+        assert_int_equal(dpmf_user_score(model, user, NULL, j, &score, NULL), 0);
+        taste[j] = score.taste;
+    }
+    n = dpmf_user_ratings(user, &kept);
+    dpmf_user_free(user);
+    return n;
+}
+
+/* Where events were ratings of 4 and more, those below are none at home either. */
+static void test_only_likes_are_events(void **state) {
+    struct world *world = *state;
+    static struct statement statement;
+    const struct dpmf_own_rating both[] = {{1, 5}, {7, 3.5}}, one[] = {{1, 4}},
+                                 two[] = {{1, 4}, {7, 4}};
+    double a[N_ITEMS], b[N_ITEMS], c[N_ITEMS];
+    struct public_model model;
+    struct dpmf_model *opened;
+    struct dpmf_model_info info;
+    char path[TEMP_PATH_MAX];
+    run(world, true, 20, &model, &statement);
+    statement.liked = STATEMENT_LIKED_FROM, statement.like = 4;
+    write_release(world, &model, 1, &statement, path);
+    assert_int_equal(dpmf_model_open(path, &opened, NULL), 0);
+    dpmf_model_info(opened, &info);
+    assert_true(info.like == 4);
+    assert_int_equal(find_taste(opened, both, 2, a), 1);
+    assert_int_equal(find_taste(opened, one, 1, b), 1);
+    assert_int_equal(find_taste(opened, two, 2, c), 2);
+    assert_memory_equal(a, b, sizeof a);
+    assert_memory_not_equal(a, c, sizeof a);
+    dpmf_model_close(opened);
+    statement.liked = STATEMENT_LIKED_ANY, statement.like = 0;
+    write_release(world, &model, 1, &statement, path);
+    assert_int_equal(dpmf_model_open(path, &opened, NULL), 0);
+    assert_int_equal(find_taste(opened, both, 2, a), 2);
+    assert_memory_equal(a, c, sizeof a);
+    dpmf_model_close(opened);
+    public_model_free(&model);
+}
+
 /* What the vote measured is what people get: the two copies of the score agree, up to floats. */
 static void test_home_scores_alike(void **state) {
     struct world *world = *state;
@@ -617,6 +665,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_one_user_is_one_contribution, make_world, end_world),
         cmocka_unit_test_setup_teardown(test_tastes_are_learned, make_world, end_world),
         cmocka_unit_test_setup_teardown(test_home_scores_alike, make_world, end_world),
+        cmocka_unit_test_setup_teardown(test_only_likes_are_events, make_world, end_world),
         cmocka_unit_test_setup_teardown(test_weights_are_the_rule_s, make_world, end_world),
         cmocka_unit_test_setup_teardown(test_nothing_else_fits_in, make_world, end_world),
         cmocka_unit_test_setup_teardown(test_no_taste_no_weight, make_world, end_world),

@@ -8,15 +8,15 @@ let titles = [];    /* a text for each item */
 let facts = null;   /* kinds: their names; of: the kinds of each item; years; or null where nothing is known */
 
 /* Ratings are whole, or in halves where an end of the range is; stars where there are few of them, counted from one. Of events
- * there are hearts: something is liked, or nothing is said. */
-function makeScale(min, max, isOfEvents) {
+ * there are hearts: something is liked, or nothing is said; in files, ratings of at least `like` are. */
+function makeScale(min, max, isOfEvents, like) {
     const whole = Number.isInteger(min) && Number.isInteger(max);
     const halves = Number.isInteger(2 * min) && Number.isInteger(2 * max);
     const step = whole ? 1 : halves ? 0.5 : (max - min) / 20;
     const n = Math.round((max - min) / step) + 1;
     const decimals = max - min > 20 ? 0 : 1;
     return {
-        min, max, step, hearts: isOfEvents,
+        min, max, step, hearts: isOfEvents, like,
         stars: min === step && n <= 10 && !isOfEvents ? Array.from({ length: n }, (_, i) => min + i * step) : null,
         show: (value) => isOfEvents ? "♥" : String(+value.toFixed(2)),
         expect: (value) => clamp(value, min, max).toFixed(decimals),

@@ -22,7 +22,8 @@ function serviceOf(bytes) {
 
 function entryAt(i) {
     const n = ask("diary_entry", i), [match, item, rating, plays, year, ...candidates] = answers(n);
-    const value = scale.hearts ? 1 : Number.isNaN(rating) ? null : clamp(rating, scale.min, scale.max);
+    const isLiked = Number.isNaN(rating) || rating >= scale.like;
+    const value = scale.hearts ? isLiked ? 1 : null : Number.isNaN(rating) ? null : clamp(rating, scale.min, scale.max);
     return { title: textAt(wasm.diary_title(i)), creator: textAt(wasm.diary_creator(i)), year, plays, item, value,
         match: MATCHES[match], candidates };
 }

@@ -7,12 +7,15 @@ const quoted = (text) => /[",\r\n]/.test(text) || text.trim() !== text ? `"${tex
 /* A spreadsheet takes text that begins so for a formula, and an apostrophe before it for text. Loading goes by the id. */
 const asText = (text) => /^\s*[=+\-@＝＋－＠]/.test(text) ? "'" + text : text;
 
+/* A heart in a file is a rating that every reader of the release takes for a like. */
+const written = (value) => scale.hearts && Number.isFinite(scale.like) ? scale.like : value;
+
 /* Ratings; and below them, where there are any, what is kept for later and what is hidden, with an empty rating and the name of the
  * list in a fourth column. */
 function exportText() {
     const line = (item, value, ...more) => [quoted(idOf(item)), value, quoted(asText(titles[item])), ...more].join(",");
     const hasLists = later.size + hidden.size > 0, end = hasLists ? [""] : [];
-    const rows = [...ratings].map(([item, value]) => line(item, value, ...end));
+    const rows = [...ratings].map(([item, value]) => line(item, written(value), ...end));
     for (const item of later) rows.push(line(item, "", "later"));
     for (const item of hidden) rows.push(line(item, "", "hidden"));
     return [hasLists ? "item,rating,title,list" : "item,rating,title", ...rows, ""].join("\n");
@@ -132,10 +135,15 @@ function refuseTable(rows, columns) {
     return t("fileNoItems");
 }
 
-/* What a row says of its item: the rating; or "later" or "hidden", the list that it is on. Of events, whatever is named is liked. */
+/* What a row says of its item: the rating; or "later" or "hidden", the list that it is on. Of events, whatever is named is liked,
+ * unless its rating is below what counts as a like: it is then not to be recommended, and no more. */
 function saidOf(number, list) {
     if (["later", "hidden"].includes(list) && number === "") return list;
-    return scale.hearts ? number === "" || readNumber(number) > 0 ? 1 : NaN : readNumber(number);
+    const value = readNumber(number);
+    if (!scale.hearts) return value;
+    if (number === "") return 1;
+    if (Number.isFinite(scale.like)) return value >= scale.like ? 1 : Number.isNaN(value) ? NaN : "hidden";
+    return value > 0 ? 1 : NaN;
 }
 
 /* Ratings and lists by item, and a sentence about each line that is neither. */
