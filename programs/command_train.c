@@ -3,21 +3,17 @@
  * predict, recommend, similar and explain.
  */
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "command_train_adapt.h"
 #include "command_train_both.h"
 #include "command_train_continue.h"
 #include "command_train_private.h"
+#include "command_train_show.h"
 #include "dpmf_text.h"
-#include "error_show.h"
 #include "options.h"
 #include "report.h"
 #include "shared_options.h"
-#include "signals.h"
 #include "text.h"
 
 /* ---- options and manual ---------------------------------------------------------------------- */
@@ -314,7 +310,7 @@ const struct verb verb_train = {
             {"Let yesterday's model learn today's ratings",
              "dpmf train today.csv --continue model.safetensors -o model.safetensors",
              SOME_STORE "; dpmf train -q ratings.dpr -k 8 -o model.safetensors; "
-             "printf 'user,item,rating\\nnew,1,4\\nnew,2,2\\n1,new,5\\n' >today.csv"},
+                        "printf 'user,item,rating\\nnew,1,4\\nnew,2,2\\n1,new,5\\n' >today.csv"},
             {"The most accurate model, and where ratings will be",
              "dpmf train ratings.dpr --solver gibbs --average -o mean.safetensors && "
              "dpmf predict mean.safetensors ratings.dpr --intervals >intervals.csv",
@@ -349,20 +345,9 @@ static void fill_sampler(const struct invocation *invocation, struct dpmf_train_
         options->sampler.chains = count32(invocation, OPTION_CHAINS);
 }
 
-/* --goal ranking takes the solver that ranks. */
-static const char *solver_of(const struct invocation *invocation) {
-    if (command_has(invocation, OPTION_SOLVER)) return invocation->value[OPTION_SOLVER];
-    return options_is(invocation, OPTION_GOAL, "ranking") ? "ials" : NULL;
-}
-
-static bool is_ials(const struct invocation *invocation) {
-    const char *solver = solver_of(invocation);
-    return solver && strcmp(solver, "ials") == 0;
-}
-
 static struct dpmf_train_options fill(const struct invocation *invocation) {
     struct dpmf_train_options options = dpmf_train_options_default();
-    dpmf_train_options_solver(solver_of(invocation), &options); /* or check_solver */
+    dpmf_train_options_solver(train_solver_of(invocation), &options); /* or check_solver */
     if (command_has(invocation, OPTION_FACTORS)) {
         uint64_t factors = options_count(invocation, OPTION_FACTORS);
         options.factors = factors > UINT32_MAX ? UINT32_MAX : (uint32_t)factors;
@@ -396,7 +381,7 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
     options.lanes = options_lanes(invocation);
     options.tiers = invocation->value[OPTION_TIERS];
     fill_sampler(invocation, &options);
-    options.solver = solver_of(invocation);
+    options.solver = train_solver_of(invocation);
     if (command_has(invocation, OPTION_UNOBSERVED))
         options.ials.unobserved = options_number(invocation, OPTION_UNOBSERVED);
     if (command_has(invocation, OPTION_ROW_BLOCK))
@@ -406,85 +391,6 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
     options.snapshot = invocation->value[OPTION_SNAPSHOT];
     options.resume = invocation->value[OPTION_RESUME];
     return options;
-}
-
-/* What the library's callbacks get as `self` is the terminal, which is a part of the invocation. */
-static const struct invocation *invocation_of(const struct terminal *terminal) {
-    return (const struct invocation *)((const char *)terminal -
-                                       offsetof(struct invocation, terminal));
-}
-
-static int show_epoch(void *self, const struct dpmf_epoch *epoch) {
-    struct terminal *terminal = self;
-    const struct invocation *invocation = invocation_of(terminal);
-    if (command_has(invocation, OPTION_JSON)) {
-        struct dpmf_json *json = dpmf_json_new();
-        dpmf_json_begin_object(json, NULL);
-        dpmf_json_string(json, "event", "epoch");
-        dpmf_json_uint(json, "epoch", epoch->epoch);
-        dpmf_json_double(json, "seconds", epoch->seconds);
-        dpmf_json_double(json, "updates_per_second", epoch->updates_per_second);
-        dpmf_json_double(json, "train_rmse", epoch->train_rmse);
-        dpmf_json_double(json, "valid_rmse", epoch->valid_rmse);
-        if (is_ials(invocation)) {
-            dpmf_json_double(json, "valid_recall", epoch->valid_recall);
-            dpmf_json_double(json, "valid_ndcg", epoch->valid_ndcg);
-        }
-        if (dpmf_solver_is_sampler(invocation->value[OPTION_SOLVER])) {
-            dpmf_json_uint(json, "chain", epoch->chain);
-            dpmf_json_bool(json, "burn_in", epoch->is_burn_in);
-        }
-        dpmf_json_end_object(json);
-        return report_json_print(json) != STATUS_DONE;
-    }
-    char valid[80] = "";
-    if (is_ials(invocation) && !isnan(epoch->valid_ndcg))
-        snprintf(valid, sizeof valid, "   recall@10 %.4f   ndcg@10 %.4f", epoch->valid_recall,
-                 epoch->valid_ndcg);
-    else if (!is_ials(invocation) && !isnan(epoch->valid_rmse))
-        snprintf(valid, sizeof valid, "   valid %.4f", epoch->valid_rmse);
-    terminal_note_print(terminal, "epoch %3u   train %.4f%s   %.1f million updates/s", epoch->epoch,
-                        epoch->train_rmse, valid, 1e-6 * epoch->updates_per_second);
-    return 0;
-}
-
-static void put_sampler(struct dpmf_json *json, const struct dpmf_train_report *report) {
-    dpmf_json_uint(json, "chains", report->chains);
-    dpmf_json_uint(json, "burn_in", report->burn_in);
-    dpmf_json_uint(json, "samples", report->samples);
-    dpmf_json_double(json, "step", report->step > 0 ? report->step : NAN);
-    dpmf_json_double(json, "stiffness", report->step > 0 ? report->stiffness : NAN);
-    dpmf_json_double(json, "rhat", report->rhat);
-    dpmf_json_double(json, "ess", report->ess);
-    dpmf_json_string(json, "worst", report->worst);
-    dpmf_json_bool(json, "converged", report->converged);
-    dpmf_json_double(json, "prediction_error", report->prediction_error);
-}
-
-static int print_json(const struct invocation *invocation, const struct dpmf_train_report *report) {
-    struct dpmf_json *json = dpmf_json_new();
-    dpmf_json_begin_object(json, NULL);
-    dpmf_json_string(json, "event", "done");
-    dpmf_json_double(json, "seconds", report->seconds);
-    dpmf_json_double(json, "tiling_seconds", report->tiling_seconds);
-    dpmf_json_double(json, "updates_per_second", report->updates_per_second);
-    dpmf_json_uint(json, "epochs", report->epochs);
-    dpmf_json_double(json, "train_rmse", report->train_rmse);
-    dpmf_json_double(json, "valid_rmse", report->valid_rmse);
-    if (is_ials(invocation)) dpmf_json_double(json, "valid_ndcg", report->valid_ndcg);
-    dpmf_json_bool(json, "stopped_early", report->stopped_early);
-    dpmf_json_bool(json, "tiles_on_disk", report->tiles_on_disk);
-    dpmf_json_string(json, "kernels", report->kernels);
-    if (report->lanes > 0) dpmf_json_uint(json, "lanes", report->lanes);
-    if (report->ranks > 0) {
-        dpmf_json_uint(json, "ranks", (uint64_t)report->ranks);
-        dpmf_json_uint(json, "bytes_sent", report->bytes_sent);
-        dpmf_json_double(json, "seconds_waited", report->seconds_waited);
-    }
-    if (dpmf_solver_is_sampler(invocation->value[OPTION_SOLVER])) put_sampler(json, report);
-    dpmf_json_string(json, "output", invocation->value[OPTION_OUTPUT]);
-    dpmf_json_end_object(json);
-    return report_json_print(json);
 }
 
 /* A sampler has neither rates nor a best epoch, and takes its penalties from the ratings. */
@@ -515,11 +421,11 @@ static int check_goal(const struct invocation *invocation) {
     static const enum option_id of_sgd[] = {OPTION_LEARNING_RATE, OPTION_DECAY,    OPTION_TIERS,
                                             OPTION_LANES,         OPTION_PREFETCH, OPTION_HOGWILD};
     const bool ranks = options_is(invocation, OPTION_GOAL, "ranking");
-    if (!is_ials(invocation)) {
+    if (!train_is_ials(invocation)) {
         if (ranks)
             return terminal_error_print(STATUS_USAGE, "leave --solver out, or give --solver ials",
                                         "--solver %s predicts ratings, and does not rank",
-                                        solver_of(invocation));
+                                        train_solver_of(invocation));
         return options_refuse(invocation, of_ials, COUNT_OF(of_ials), "is for ials",
                               "add --goal ranking");
     }
@@ -557,56 +463,6 @@ static int check_companions(const struct invocation *invocation) {
         return terminal_error_print(STATUS_USAGE, "for example: --valid valid.dpr",
                                     "--patience needs --valid, the ratings to measure on");
     return STATUS_DONE;
-}
-
-/* ---- after a signal -------------------------------------------------------------------------- */
-
-/* What is at a path, to see later whether it has been replaced; st_ino 0 where there is nothing. */
-static struct stat look_at(const char *path) {
-    struct stat found = {0};
-    if (path == NULL || stat(path, &found) < 0) found = (struct stat){0};
-    return found;
-}
-
-static bool is_replaced(const struct stat *before, const struct stat *now) {
-    return now->st_ino != 0 && (now->st_ino != before->st_ino || now->st_dev != before->st_dev ||
-                                now->st_mtim.tv_sec != before->st_mtim.tv_sec ||
-                                now->st_mtim.tv_nsec != before->st_mtim.tv_nsec);
-}
-
-/* Where the run is kept, and how to go on with it. The signal itself is the shell's to tell. */
-static void tell_snapshot(struct invocation *invocation, const struct stat *before, bool begun,
-                          const struct dpmf_error *error) {
-    const char *path = invocation->value[OPTION_SNAPSHOT];
-    const char *resumed = invocation->value[OPTION_RESUME];
-    struct terminal *terminal = &invocation->terminal;
-    if (signals_pending() == 0 || path == NULL) return;
-    terminal_progress_end(terminal);
-    if (begun && error->code != DPMF_ERR_BASE_CANCELLED) {
-        char reason[2 * DPMF_ERROR_TEXT_MAX], text[2 * DPMF_ERROR_TEXT_MAX + 64];
-        error_show(error, reason, sizeof reason);
-        snprintf(text, sizeof text, "the run could not be kept when it was interrupted: %s",
-                 reason);
-        terminal_warning_print(terminal, text);
-    }
-    const struct stat now = look_at(path);
-    if (!is_replaced(before, &now))
-        terminal_note_print(terminal, "interrupted; there is no snapshot of this run");
-    else if (resumed == NULL)
-        terminal_note_print(
-            terminal,
-            "interrupted; the run so far is in %s: continue with the same command and "
-            "--resume %s",
-            path, path);
-    else if (options_same_file(path, resumed))
-        terminal_note_print(
-            terminal, "interrupted; the run so far is in %s: continue with the same command", path);
-    else
-        terminal_note_print(
-            terminal,
-            "interrupted; the run so far is in %s: continue with the same command, but "
-            "--resume %s",
-            path, path);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -669,15 +525,15 @@ static int run(struct invocation *invocation) {
     }
     options = fill(invocation);
     options_like(invocation, &options.ials.has_like, &options.ials.like);
-    const struct stat before = look_at(invocation->value[OPTION_SNAPSHOT]);
+    const struct stat before = train_look_at_file(invocation->value[OPTION_SNAPSHOT]);
     const bool begun = rc == 0;
     if (begun) rc = train_adapt(invocation, store, &options, &error);
     if (begun && rc == 0)
         rc = dpmf_train(store, valid, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
-                        show_epoch, &invocation->terminal, &report, &error);
+                        train_show_epoch, &invocation->terminal, &report, &error);
     dpmf_store_close(store);
     dpmf_store_close(valid);
-    if (rc != 0) tell_snapshot(invocation, &before, begun, &error);
+    if (rc != 0) train_show_snapshot(invocation, &before, begun, &error);
     if (rc != 0) return report_error_print(invocation, &error);
 
     struct terminal *terminal = &invocation->terminal;
@@ -701,7 +557,7 @@ static int run(struct invocation *invocation) {
     if (report.ranks > 0 && terminal->verbose && !isnan(report.seconds_waited))
         terminal_note_print(terminal, "on average, each of them waited %s for that",
                             text_seconds(report.seconds_waited).text);
-    if (report.stopped_early && is_ials(invocation))
+    if (report.stopped_early && train_is_ials(invocation))
         terminal_note_print(terminal,
                             "stopped early: the validation set was ranked no better; the best "
                             "epoch was kept, with ndcg@10 %.4f",
@@ -712,5 +568,6 @@ static int run(struct invocation *invocation) {
                             "epoch was kept, with %.4f",
                             report.valid_rmse);
     terminal_phases_print(terminal);
-    return command_has(invocation, OPTION_JSON) ? print_json(invocation, &report) : STATUS_DONE;
+    return command_has(invocation, OPTION_JSON) ? train_print_json(invocation, &report)
+                                                : STATUS_DONE;
 }

@@ -1,0 +1,29 @@
+/*
+ * What `dpmf train` prints, and the solver that this depends on.
+ */
+#ifndef DPMF_PROGRAMS_COMMAND_TRAIN_SHOW_H
+#define DPMF_PROGRAMS_COMMAND_TRAIN_SHOW_H
+
+#include <sys/stat.h>
+
+#include "command.h"
+
+/* The solver given, or that of --goal ranking; NULL: the default. */
+const char *train_solver_of(const struct invocation *invocation);
+bool train_is_ials(const struct invocation *invocation);
+
+/* For dpmf_train, with the terminal of an invocation as `self`. */
+int train_show_epoch(void *self, const struct dpmf_epoch *epoch);
+
+/* The object of --json at the end. @return an exit status */
+int train_print_json(const struct invocation *invocation, const struct dpmf_train_report *report);
+
+/* What is at a path, to see later whether it has been replaced; st_ino 0 where there is nothing. */
+struct stat train_look_at_file(const char *path);
+
+/* After a signal: where the run is kept, and how to go on with it. The signal itself is the shell's
+ * to tell. */
+void train_show_snapshot(struct invocation *invocation, const struct stat *before, bool begun,
+                         const struct dpmf_error *error);
+
+#endif
