@@ -17,24 +17,10 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "own_directory.h"
 #include "read_text.h"
 #include "store/rating_sorter.h"
 #include "store/store_format.h"
-#include "temp_dir.h"
-
-static struct temp_dir directory;
-
-static int enter_directory(void **state) {
-    (void)state;
-    temp_dir_make(&directory);
-    return chdir(directory.path);
-}
-
-static int leave_directory(void **state) {
-    (void)state;
-    temp_dir_remove(&directory);
-    return chdir("/");
-}
 
 /* ---- texts ------------------------------------------------------------------------------------
  */

@@ -13,22 +13,8 @@
 #include <cmocka.h>
 
 #include "dpmf.h"
+#include "own_directory.h"
 #include "store/store.h"
-#include "temp_dir.h"
-
-static struct temp_dir directory;
-
-static int enter_directory(void **state) {
-    (void)state;
-    temp_dir_make(&directory);
-    return chdir(directory.path);
-}
-
-static int leave_directory(void **state) {
-    (void)state;
-    temp_dir_remove(&directory);
-    return chdir("/");
-}
 
 static void write_text(const char *path, const char *text) {
     temp_dir_write(path, text, strlen(text));
