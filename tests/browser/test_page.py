@@ -807,7 +807,9 @@ def test_hostile_releases(page, material):
         page.until(lambda: page.is_shown("#trouble"), f"a word about a release that is hostile: {name}")
         message = page.text("#trouble")
         assert message.startswith("This page cannot be used. ") and word in message, (name, message)
-        assert not page.is_shown("main") and not page.run("return Boolean(window.dpmf)"), name
+        assert not page.is_shown("#page") and not page.run("return Boolean(window.dpmf)"), name
+        mains = page.run("return [...document.querySelectorAll('main, .skip')].filter((e) => e.offsetParent).map((e) => e.textContent)")
+        assert mains == [message], (name, mains)
     page.console()
 
 

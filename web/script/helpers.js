@@ -48,8 +48,14 @@ function say(text, delay = 700) {
 /* The page cannot go on, and says why instead of being half there. */
 function giveUp(problem) {
     console.error(problem);
-    $("page").hidden = $("seal").hidden = $("bar").hidden = true;
+    $("page").hidden = $("seal").hidden = $("bar").hidden = document.querySelector(".skip").hidden = true;
     for (const sheet of document.querySelectorAll("dialog[open]")) sheet.close();
-    $("trouble").replaceChildren(make("strong", { text: t("unusable") + " " }), problem.message ?? String(problem));
-    $("trouble").hidden = false;
+    const trouble = $("trouble");
+    trouble.replaceChildren(make("strong", { text: t("unusable") + " " }), problem.message ?? String(problem));
+    trouble.hidden = false;
+    if (!trouble.closest("main")) { /* it is what the page is about now, and where those who cannot see it are led */
+        const main = make("main");
+        trouble.replaceWith(main);
+        main.append(trouble);
+    }
 }
