@@ -12,8 +12,8 @@
 int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
                          struct dpmf_error *error);
 
-/* How many ratings each user has: for runs on one machine, whose models can be continued there. A
- * streamed run counts them too, so that its model is the same. */
+/* How many ratings each user has: for runs on one machine whose model is in memory, which can be
+ * continued there. */
 int model_ids_count_users(struct factor_ids *ids, const struct dpmf_store *store,
                           struct dpmf_error *error);
 int model_ids_fill_items(struct factor_ids *ids, const struct dpmf_store *store,
