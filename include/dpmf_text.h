@@ -59,6 +59,29 @@ DPMF_API int dpmf_table_read(const char *path, const char *columns, const struct
                                          struct dpmf_error *error),
                              void *self, struct dpmf_error *error);
 
+/* Reads items and titles that are to be published, as dpmf_table_read does, but refuses a table that
+ * could be about people: one with a column that could name them, their ratings or their wishes; one
+ * whose header names no titles; one of three and more columns without a header, unless it is
+ * MovieLens' list of movies; one that names an item twice; a ratings store. A row is a line, and all
+ * rows have as many columns as the first.
+ *
+ * @param path   the table; "-" for standard input
+ * @param run    callbacks, which may end the reading
+ * @param take   called with every row, whose fields are the item and its title; a value other than 0
+ *               ends the reading
+ * @param self   passed to `take`; may be NULL
+ * @param error  receives the description of a failure
+ * @return 0, the value of `take` that ended the reading, or a negative code
+ * @error DPMF_ERR_PRIVACY_REFUSED  the table could be about people
+ * @error DPMF_ERR_IO_*             the table cannot be read
+ * @error DPMF_ERR_INPUT_*          the table is bad: the code says how, `error` where
+ * @error DPMF_ERR_STORE_*          the table is a store, and damaged
+ */
+DPMF_API int dpmf_table_read_titles(const char *path, const struct dpmf_run *run,
+                                    int (*take)(void *self, const struct dpmf_table_row *row,
+                                                struct dpmf_error *error),
+                                    void *self, struct dpmf_error *error);
+
 /* A row with all of its fields. */
 struct dpmf_table_record {
     const char *file;               /* what errors call the table */

@@ -74,7 +74,8 @@ const struct verb verb_export = {
             "for "
             "NumPy, --csv for everything, --libmf for LIBMF (offset and biases become two more "
             "factors), --sqlite and --pgvector for databases, with titles from --catalogue and "
-            "the privacy statement as a table. A score is offset + bias + u.v; the offset "
+            "the privacy statement as a table. Titles of a release are published: a table that "
+            "could be about people, such as one of ratings, is refused. A score is offset + bias + u.v; the offset "
             "is in model.json or in the table model. All of it appears at once or not at all. "
             "docs/formats/exports.md has every file and table.",
             "With --pgvector, vectors are of the type vector where the server has the "
@@ -96,7 +97,8 @@ const struct verb verb_export = {
         },
     .groups = {{"Options", own_options}, {"How the input is read", input_options}},
     .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
-    .exit_note = "6 when --web is asked for what may not be published, and when vectors that "
+    .exit_note = "6 when --web is asked for what may not be published, when titles of a release "
+                 "could be about people, and when vectors that "
                  "are not private are asked for without --not-private.",
     .examples =
         {

@@ -115,7 +115,8 @@ const struct verb verb_serve = {
         },
     .groups = {{"Options", own_options}},
     .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
-    .exit_note = "4 when the port is taken, 6 when the release may not be published.",
+    .exit_note = "4 when the port is taken, 6 when the release may not be published, and when the "
+                 "table of titles could be about people.",
     .examples =
         {
             {"For two seconds, on whatever port is free",

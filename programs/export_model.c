@@ -157,8 +157,11 @@ int export_model_run(struct invocation *invocation) {
         return report_error_print(invocation, &error);
     dpmf_model_info(model, &info);
     model_use_warn_unchecked(invocation, &info);
-    if (strcmp(info.kind, "release") == 0) status = read_statement(invocation, &statement);
-    if (status == STATUS_DONE) status = model_titles_read(invocation, model, &catalogue);
+    bool is_release = strcmp(info.kind, "release") == 0;
+    if (is_release) status = read_statement(invocation, &statement);
+    if (status == STATUS_DONE)
+        status = is_release ? model_titles_publish(invocation, model, &catalogue)
+                            : model_titles_read(invocation, model, &catalogue);
     if (status == STATUS_DONE) status = check_titles(invocation, &catalogue);
     if (status == STATUS_DONE)
         status = export_opened(invocation, form, model, statement.json != NULL ? &statement : NULL,

@@ -246,8 +246,8 @@ static int add_title(void *self, const struct dpmf_table_row *row, struct dpmf_e
     return 0;
 }
 
-int model_titles_read(struct invocation *invocation, const struct dpmf_model *model,
-                      struct catalogue *catalogue) {
+static int read_titles(struct invocation *invocation, const struct dpmf_model *model,
+                       bool are_published, struct catalogue *catalogue) {
     struct dpmf_model_info info;
     struct dpmf_error error = {0};
     struct titling titling = {model, catalogue};
@@ -257,9 +257,22 @@ int model_titles_read(struct invocation *invocation, const struct dpmf_model *mo
     catalogue->titles = calloc((size_t)info.items + 1, sizeof *catalogue->titles);
     if (catalogue->titles == NULL) return model_use_no_memory();
     catalogue->n = info.items;
-    int rc = dpmf_table_read(invocation->value[OPTION_CATALOGUE], "item,title", &invocation->run,
-                             add_title, &titling, &error);
+    const char *path = invocation->value[OPTION_CATALOGUE];
+    int rc =
+        are_published
+            ? dpmf_table_read_titles(path, &invocation->run, add_title, &titling, &error)
+            : dpmf_table_read(path, "item,title", &invocation->run, add_title, &titling, &error);
     return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
+}
+
+int model_titles_read(struct invocation *invocation, const struct dpmf_model *model,
+                      struct catalogue *catalogue) {
+    return read_titles(invocation, model, false, catalogue);
+}
+
+int model_titles_publish(struct invocation *invocation, const struct dpmf_model *model,
+                         struct catalogue *catalogue) {
+    return read_titles(invocation, model, true, catalogue);
 }
 
 const char *model_title(const struct catalogue *catalogue, uint64_t item) {

@@ -66,6 +66,10 @@ struct catalogue {
 
 int model_titles_read(struct invocation *invocation, const struct dpmf_model *model,
                       struct catalogue *catalogue);
+/* The same of titles that go to whoever has a release: a table that could be about people is
+ * refused. */
+int model_titles_publish(struct invocation *invocation, const struct dpmf_model *model,
+                         struct catalogue *catalogue);
 const char *model_title(const struct catalogue *catalogue, uint64_t item); /* NULL: none */
 void model_titles_free(struct catalogue *catalogue);
 

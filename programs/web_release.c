@@ -190,7 +190,7 @@ static int read_items(struct invocation *invocation, const struct dpmf_model *mo
     struct dpmf_model_info info;
     dpmf_model_info(model, &info);
     release->items = info.items;
-    int status = model_titles_read(invocation, model, &catalogue);
+    int status = model_titles_publish(invocation, model, &catalogue);
     if (status == STATUS_DONE) {
         list_items(model, &catalogue, release);
         if (dpmf_json_text(release->title_list, NULL) == NULL ||

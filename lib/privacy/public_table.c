@@ -1,7 +1,7 @@
 /*
  * Looks at the header of a table that is to be published, or to shape what is: columns of users, of
  * ratings and of wishes are those of private tables. Fed by the first row; used by catalogue.c,
- * item_features.c and user_wishes.c.
+ * public_titles.c, item_features.c and user_wishes.c.
  *
  * Names of people cannot all be listed. So a column of features is refused unless its name is known
  * as one that says something about items, or declared as public; and a catalogue, of which the
@@ -155,7 +155,7 @@ bool public_row_is_movielens(const struct dpmf_table_record *row) {
     return row->n >= 3 && public_title_year(row->field[1], &year) && !is_number(row->field[2]);
 }
 
-/* ---- the two tables -------------------------------------------------------------------------- */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
 int public_table_check_catalogue(const struct dpmf_table_record *first, struct dpmf_error *error) {
     bool is_header = find_items(first) < first->n;
@@ -172,6 +172,21 @@ int public_table_check_catalogue(const struct dpmf_table_record *first, struct d
     return refuse(first, 0,
                   "begin with a header such as item,title, or give the items alone, one a line",
                   error);
+}
+
+int public_table_check_titles(const struct dpmf_table_record *first, struct dpmf_error *error) {
+    bool is_header = find_items(first) < first->n;
+    if (!is_header && first->n == 2) {
+        int code = refuse_comment(first, error);
+        return code == 0 ? refuse_people(first, error) : code;
+    }
+    int code = public_table_check_catalogue(first, error);
+    for (size_t i = 0; i < first->n && is_header && code == 0; i++)
+        if (public_column_is(&first->field[i], "title")) return 0;
+    if (code < 0 || !is_header) return code;
+    error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+              "no column is called title or name: which of them is to be published?");
+    return refuse(first, 0, "call the column of titles: title", error);
 }
 
 enum { NAME_MAX_LENGTH = 32 };

@@ -13,5 +13,8 @@ facts d.csv
 printf "item,title,genres\ndune,Dune,Comédie|\351t\351|%070d\n" 1 >f.csv
 facts f.csv
 dpmf export r.safetensors --web site --replace --catalogue f.csv 2>&1 | grep -o ".* kinds of.*"
-awk 'BEGIN { print "item,title,genres"; for (i = 0; i < 60; i++) { printf "dune,Dune,"; for (j = 0; j < 10; j++) printf "k%d|", i * 10 + j; print "" } }' >e.csv
-dpmf export r.safetensors --web site --replace --catalogue e.csv 2>&1 | grep -o 'the catalogue has more than.*'
+awk 'BEGIN { print "item,title,genres"; for (i = 0; i < 60; i++) { printf "%d,Film %d,", i, i; for (j = 0; j < 10; j++) printf "k%d|", i * 10 + j; print "" } }' >e.csv
+dpmf ledger init -q ledger
+awk 'BEGIN { print "user,item,rating"; for (i = 0; i < 600; i++) print i % 50 "," i % 59 "," i % 5 + 1 }' >r.csv
+dpmf train -q r.csv --epsilon 1 --rating-range 1:5 --catalogue e.csv --ledger ledger -o many.safetensors
+dpmf export many.safetensors --web site --replace --catalogue e.csv 2>&1 | grep -o 'the catalogue has more than.*'
