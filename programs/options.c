@@ -380,9 +380,30 @@ bool options_same_file(const char *a, const char *b) {
     return is_same;
 }
 
+/* Whether a path is one of the files that SQLite keeps beside a database, which hold what was last
+ * written to it. Without memory it counts as one. */
+static bool is_beside(const char *path, const char *database) {
+    static const char *const endings[] = {"-wal", "-journal", "-shm"};
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && !is_one; i++) {
+        const size_t size = strlen(database) + strlen(endings[i]) + 1;
+        char *beside = malloc(size);
+        if (beside != NULL) snprintf(beside, size, "%s%s", database, endings[i]);
+        is_one = beside == NULL || options_same_file(path, beside);
+        free(beside);
+    }
+    return is_one;
+}
+
 bool options_is_read(const char *path, const char *input) {
     char *file = strcmp(input, "-") != 0 ? dpmf_input_file(input) : NULL;
     bool is_read = file != NULL && options_same_file(path, file);
+    /* of an address: SQLite follows links, and keeps its files beside the database itself */
+    if (file != NULL && !is_read && strcmp(file, input) != 0) {
+        char *resolved = realpath(file, NULL);
+        is_read = is_beside(path, file) || (resolved != NULL && is_beside(path, resolved));
+        free(resolved);
+    }
     free(file);
     return is_read;
 }

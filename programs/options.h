@@ -62,7 +62,7 @@ struct options_interval options_interval(const struct invocation *invocation, en
 bool options_same_file(const char *a, const char *b);
 
 /* Whether reading an input, be it a path, an address of SQLite or "-", reads the file of that
- * path. */
+ * path. Of SQLite also the files beside the database are read: -wal, -journal and -shm. */
 bool options_is_read(const char *path, const char *input);
 
 /* --format, --columns, --rescale, --rating-range and --on-error. */
