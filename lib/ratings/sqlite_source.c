@@ -420,23 +420,48 @@ static bool write_select(struct sqlite_source *self, bool known, struct byte_buf
     return done && database_sql_text(sql, " FROM ") && database_sql_table(sql, self->url.table);
 }
 
+/* NOT EXISTS (...) of a column that is read and generated: its rows are computed as they are read, by
+ * an expression that may fail on any of them. @return false without memory */
+static bool write_not_generated(const struct sqlite_source *self, const char *schema, size_t n,
+                                const char *table, struct byte_buffer *sql) {
+    bool first = true, done = database_sql_text(sql, "NOT EXISTS (SELECT 1 FROM "
+                                                     "pragma_table_xinfo(") &&
+                              database_sql_literal(sql, table);
+    if (schema) {
+        char *name = strndup(schema, n);
+        done = done && name && database_sql_text(sql, ", ") && database_sql_literal(sql, name);
+        free(name);
+    }
+    done = done && database_sql_text(sql, ") WHERE hidden IN (2, 3) AND name COLLATE NOCASE IN (");
+    for (int role = 0; role < COLUMN_ROLES && done; role++) {
+        if (self->column[role] < 0) continue;
+        if (!first) done = database_sql_text(sql, ", ");
+        const char *name = self->sqlite.column_name(self->statement, self->column[role]);
+        done = done && name && database_sql_literal(sql, name);
+        first = false;
+    }
+    return done && database_sql_text(sql, "))");
+}
+
 /* SELECT of a row if there is a plain table of that name, and not a view or a virtual table, whose
- * rows are what a program or a query makes them. @return false without memory */
+ * rows are what a program or a query makes them; nor a table that generates what is read. @return
+ * false without memory */
 static bool write_look(const struct sqlite_source *self, struct byte_buffer *sql) {
-    const char *name = self->url.table, *dot = strchr(name, '.');
+    const char *name = self->url.table, *dot = strchr(name, '.'), *schema = dot ? name : NULL;
+    const size_t n = dot ? (size_t)(dot - name) : 0;
     bool done = database_sql_text(sql, "SELECT 1 FROM ");
     if (dot) {
-        done = done && database_sql_name_part(sql, name, (size_t)(dot - name)) &&
-               database_sql_text(sql, ".");
+        done = done && database_sql_name_part(sql, name, n) && database_sql_text(sql, ".");
         name = dot + 1;
     }
     return done &&
            database_sql_text(sql, "sqlite_master WHERE type = 'table' AND "
                                   "sql LIKE 'CREATE TABLE%' AND name COLLATE NOCASE = ") &&
-           database_sql_literal(sql, name);
+           database_sql_literal(sql, name) && database_sql_text(sql, " AND ") &&
+           write_not_generated(self, schema, n, name, sql);
 }
 
-/* What is not found to be a table counts as a query. */
+/* What is not found to be a table, or generates what is read, counts as a query. */
 static int look_at_table(struct sqlite_source *self, struct dpmf_error *error) {
     const struct sqlite_library *sqlite = &self->sqlite;
     struct byte_buffer sql = {0};

@@ -34,3 +34,18 @@ dpmf import -q "sqlite:r.db?table=ratings" r.dpr --on-error skip -o both.dpr
 try both.dpr
 dpmf shard -q both.dpr --parts 2 -o shards
 try shards
+# A column that is computed as it is read is a query too: one row can make that fail. One that is
+# beside what is read changes nothing.
+python3 - <<'PYTHON'
+import sqlite3
+base = sqlite3.connect("g.db")
+base.execute("create table ratings (user, item, r0 int)")
+base.executemany("insert into ratings values (?, ?, ?)", [(f"u{i}", "ab"[i % 2], 1 + i % 5) for i in range(9)])
+base.execute("create table beside as select user, item, r0 as rating from ratings")
+base.execute("alter table ratings add column Rating as (abs(r0))")
+base.execute("alter table beside add column double as (abs(rating))")
+base.execute("create table kept (user, item, r0 int, rating as (r0 + 0) stored)")
+base.execute("insert into kept (user, item, r0) values ('u', 'a', 1)")
+base.commit()
+PYTHON
+for table in ratings main.RATINGS kept beside main.beside; do try "sqlite:g.db?table=$table" | cut -c1-74; done
