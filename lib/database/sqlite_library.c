@@ -4,6 +4,8 @@
  */
 #include "database/sqlite_library.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "database/client_library.h"
 
@@ -57,13 +59,23 @@ static bool is_unfinished(int extended) {
     return extended == SQLITE_READONLY_ROLLBACK || extended == SQLITE_READONLY_RECOVERY;
 }
 
+/* A schema that calls functions is not trusted: SQLite calls it malformed, though nothing is. */
+static const char hint_untrusted[] =
+    "the database is not damaged, but its schema calls a function, which is refused: copy the "
+    "table into a database of its own (sqlite3 FILE '.dump TABLE' | sqlite3 NEW)";
+
+static bool is_untrusted(const char *message) { return strstr(message, "unsafe use of") != NULL; }
+
 int sqlite_library_fail(const struct sqlite_library *library, struct sqlite3 *database,
                         const char *doing, const char *name, struct dpmf_error *error) {
     int extended = database ? library->extended_errcode(database) : SQLITE_NOMEM;
     const struct complaint *complaint = complaint_of(extended & 0xff);
-    error_set(error, complaint->code, "cannot %s: %s", doing,
-              database ? library->errmsg(database) : "out of memory");
-    error_hint(error, "%s", is_unfinished(extended) ? hint_unfinished : complaint->hint);
+    const char *message = database ? library->errmsg(database) : "out of memory";
+    error_set(error, complaint->code, "cannot %s: %s", doing, message);
+    error_hint(error, "%s",
+               is_unfinished(extended) ? hint_unfinished
+               : is_untrusted(message) ? hint_untrusted
+                                       : complaint->hint);
     error_place(error, name, 0, 0);
     return complaint->code;
 }
