@@ -456,6 +456,11 @@ def main():
     if arguments.long:
         os.environ["DPMF_TEST_LONG"] = "1"  # for tests that have more to do when there is time
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # Begun in the background, or by nohup, this ignores signals, and so would every test; a handler
+    # that does nothing is not passed on to them.
+    for number in signal.SIGINT, signal.SIGQUIT, signal.SIGHUP:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
     with tempfile.TemporaryDirectory() as disk, \
             tempfile.TemporaryDirectory(dir=fastest_folder()) as quick:

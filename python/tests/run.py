@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 import unittest
@@ -32,6 +33,7 @@ class Result(unittest.TextTestResult):
 
 
 def main() -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if begun in the background
     sys.path.insert(0, str(HERE))
     suite = unittest.TestLoader().discover(str(HERE))
     runner = unittest.TextTestRunner(sys.stdout, resultclass=Result, verbosity=0, warnings="default")
