@@ -108,6 +108,7 @@ def test_hearts_for_events(page, material):
     own = len(stars_of(page))
     page.find("#rated li:first-child .heart").click()
     assert len(stars_of(page)) == own - 1, "a second press takes it back"
+    page.until(lambda: page.run("return document.getAnimations().every((a) => a.playState !== 'running')"), "rows in their places")
     page.find("#pick-list li:nth-child(2) .title").click()
     names = page.texts(".why-table th[scope=row]")
     assert names[:2] == ["liked by everyone", "your taste"] and names[-1] == "together" and not page.find_all(".expected")
