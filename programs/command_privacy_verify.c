@@ -46,8 +46,8 @@ const struct verb verb_privacy_verify = {
             "checked instead.",
             "It says of which kind the release is: proven; conditional, when what it promises "
             "holds only if a sampler had converged; partial, when it is proven given something "
-            "that dpmf cannot check, such as a catalogue made from the ratings, or a delta or "
-            "an epsilon that was accepted by a switch; not private. Only what is proven "
+            "that dpmf cannot check, such as a catalogue made from the ratings or a query of a "
+            "database, or a delta or an epsilon that was accepted by a switch; not private. Only what is proven "
             "passes, unless --accept names another kind. What the release assumes is listed "
             "either way.",
             "It proves neither who made the file nor that noise was added: whoever makes a "
@@ -58,7 +58,7 @@ const struct verb verb_privacy_verify = {
             "ssh-keygen -Y verify is run for it, before anything else.",
             "With --json it prints one object with verified, holds, a list of what was found "
             "to hold, fault, the first thing that was not, kind, and assumptions, a list of "
-            "names: convergence, catalogue, delta, epsilon.",
+            "names: convergence, catalogue, query, delta, epsilon.",
         },
     .groups = {{"Options", own_options}},
     .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
