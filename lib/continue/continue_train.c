@@ -93,8 +93,32 @@ static int check_options(struct continuation *self, struct dpmf_error *error) {
                      self->options->kernels ? self->options->kernels : "$DPMF_KERNELS");
 }
 
+/* To a model that ranks by likes, events say less than ratings do; to one of events, ratings say
+ * nothing of who has what. */
+static int check_events(const struct continuation *self, struct dpmf_error *error) {
+    const struct checkpoint_state *state = &self->model.state;
+    const bool are_events = store_holds_events(self->store);
+    if (state->has_like && !state->is_of_events && are_events) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                  "the model learnt from ratings, of which those of at least %g are likes, and "
+                  "these are events: nothing says that they are likes",
+                  state->like);
+        error_hint(error, "continue it with ratings");
+    } else if (state->is_of_events && !are_events) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                  "the model learnt from events, and these are ratings");
+        error_hint(error, "make events of them as of the others: {:import} and {like 4}, or "
+                          "{like any}");
+    } else
+        return 0;
+    error_place(error, store_path(self->store), 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
 static int check_kind(const struct continuation *self, struct dpmf_error *error) {
     const bool ranks = self->model.state.ranks;
+    int code = ranks ? check_events(self, error) : 0;
+    if (code < 0) return code;
     if (!ranks && store_holds_events(self->store)) {
         error_set(error, DPMF_ERR_USAGE_CONFLICT,
                   "the model predicts ratings, and these are events: counts, without ratings");
@@ -113,33 +137,36 @@ static int check_kind(const struct continuation *self, struct dpmf_error *error)
     return 0;
 }
 
-/* A step beyond the scale may be a rating that nobody gave before; more is another scale. */
+/* A step beyond the scale may be a rating that nobody gave before; more is another scale. To a
+ * model that ranks, how high ratings are says something only where there are likes. */
 static int check_scale(struct continuation *self, struct dpmf_error *error) {
-    struct factors *factors = &self->model.now;
+    struct checkpoint_state *state = &self->model.state;
+    double *min = state->ranks ? &state->rated_min : &self->model.now.min;
+    double *max = state->ranks ? &state->rated_max : &self->model.now.max;
     struct dpmf_store_info info;
     char text[200];
     dpmf_store_info(self->store, &info);
-    const double unit = factors_unit(factors->min, factors->max);
-    const bool inside = info.min >= factors->min && info.max <= factors->max;
-    if (self->model.state.ranks || inside) return 0;
-    if (info.min < factors->min - unit || info.max > factors->max + unit) {
+    if (state->ranks && !(state->has_like && state->has_scale)) return 0;
+    const double unit = factors_unit(*min, *max);
+    if (info.min >= *min && info.max <= *max) return 0;
+    if (info.min < *min - unit || info.max > *max + unit) {
         error_set(error, DPMF_ERR_INPUT_OUT_OF_RANGE,
                   "the ratings are from %g to %g, and the model's from %g to %g", info.min,
-                  info.max, factors->min, factors->max);
+                  info.max, *min, *max);
         error_hint(error,
                    "map them to the model's scale: {rescale A:B=%g:%g}, where A and B are its "
                    "ends",
-                   factors->min, factors->max);
+                   *min, *max);
         error_place(error, store_path(self->store), 0, 0);
         return DPMF_ERR_INPUT_OUT_OF_RANGE;
     }
     snprintf(text, sizeof text,
              "the ratings are from %g to %g, and the model's were from %g to %g: its scale is "
              "widened",
-             info.min, info.max, factors->min, factors->max);
+             info.min, info.max, *min, *max);
     if (self->run->warn) self->run->warn(self->run->warn_self, text);
-    factors->min = fmin(factors->min, info.min);
-    factors->max = fmax(factors->max, info.max);
+    *min = fmin(*min, info.min);
+    *max = fmax(*max, info.max);
     return 0;
 }
 
@@ -191,6 +218,10 @@ static void warn_about_file(const struct continuation *self) {
     if (model->state.is_unchecked)
         self->run->warn(self->run->warn_self, "the model was written by an older version, without "
                                               "a checksum: damage to it cannot be noticed");
+    if (model->state.has_like && !model->state.has_scale)
+        self->run->warn(self->run->warn_self,
+                        "the model does not say what scale its ratings had: whether these are on "
+                        "it cannot be checked");
     if (!model->has_user_counts)
         self->run->warn(self->run->warn_self,
                         "the model does not say how many ratings each user has: all are held as if "

@@ -60,6 +60,9 @@ struct checkpoint_state {
     double unobserved, exponent; /* that a new user is fitted with, as rank/ials.h's */
     bool has_like;               /* only ratings of at least `like` count; else all */
     double like;
+    bool has_scale;              /* whether the scale of the ratings that it learnt from is known */
+    double rated_min, rated_max; /* that scale */
+    bool is_of_events;           /* it learnt from events, and from no ratings */
 };
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -87,6 +87,11 @@ static struct dpmf_json *state_json(const struct checkpoint_state *state) {
         dpmf_json_double(json, "unobserved", state->unobserved);
         dpmf_json_double(json, "exponent", state->exponent);
         if (state->has_like) dpmf_json_double(json, "like", state->like);
+        if (state->is_of_events) dpmf_json_bool(json, "events", true);
+        if (state->has_scale) {
+            dpmf_json_double(json, "rated_min", state->rated_min);
+            dpmf_json_double(json, "rated_max", state->rated_max);
+        }
     }
     dpmf_json_end_object(json);
     return json;
@@ -123,6 +128,10 @@ static struct checkpoint_state longest_state(void) {
         .exponent = longest,
         .has_like = true,
         .like = longest,
+        .has_scale = true,
+        .rated_min = longest,
+        .rated_max = longest,
+        .is_of_events = true,
     };
 }
 

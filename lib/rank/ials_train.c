@@ -233,6 +233,9 @@ static int make_model(struct ials_run *run, struct dpmf_error *error) {
 
 static int begin_state(struct ials_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->options;
+    const bool is_of_events = store_holds_events(run->whole);
+    struct dpmf_store_info info;
+    dpmf_store_info(run->whole, &info);
     run->state = (struct checkpoint_state){
         .seed = options->seed,
         .regularization = options->regularization,
@@ -243,6 +246,10 @@ static int begin_state(struct ials_run *run, struct dpmf_error *error) {
         .exponent = run->rule.exponent,
         .has_like = options->ials.has_like,
         .like = options->ials.has_like ? options->ials.like : 0,
+        .has_scale = !is_of_events,
+        .rated_min = is_of_events ? 0 : info.min,
+        .rated_max = is_of_events ? 0 : info.max,
+        .is_of_events = is_of_events,
     };
     return store_digest(run->whole, &run->state.fingerprint, error);
 }

@@ -29,6 +29,18 @@ echo "== events"
 printf 'user,item\nann,1\nann,2\n' >events.csv
 dpmf import events.csv --events -o events.dpr -q
 try events.dpr --continue old.safetensors
+echo "== one that ranks by likes, another scale and events"
+printf 'user,item,rating\nann,1,10\nann,2,2\n' >ten.csv
+dpmf train old.dpr --goal ranking --like 4 -k 4 --epochs 2 -o likes.safetensors -q
+try ten.csv --continue likes.safetensors
+try events.dpr --continue likes.safetensors
+dpmf train new.csv --continue likes.safetensors -o more.safetensors -q
+try ten.csv --continue more.safetensors
+echo "== one of events, and ratings"
+dpmf import old.dpr --like 4 -o liked.dpr -q
+dpmf train liked.dpr -k 4 --epochs 2 -o liked.safetensors -q
+try new.csv --continue liked.safetensors
+dpmf train events.dpr --continue liked.safetensors -o more.safetensors -q && echo "events go on"
 echo "== little memory"
 dpmf import new.csv -o new.dpr -q
 try new.dpr --continue old.safetensors --memory 6MiB
