@@ -1002,7 +1002,9 @@ struct dpmf_train_report {
 
     double valid_ndcg;       /* best NDCG when ranking; NaN without a validation set */
     double prediction_error; /* what chance adds to a mean of samples; NaN: not known */
-    uint64_t spare[3];
+
+    uint64_t new_users, new_items; /* continuing: those that the model did not know before */
+    uint64_t spare[1];
 };
 
 /* Trains a model and writes a checkpoint.

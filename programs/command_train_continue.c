@@ -128,6 +128,8 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
     dpmf_json_double(json, "valid_rmse", report->valid_rmse);
     if (!isnan(report->valid_ndcg)) dpmf_json_double(json, "valid_ndcg", report->valid_ndcg);
     dpmf_json_bool(json, "stopped_early", report->stopped_early);
+    dpmf_json_uint(json, "new_users", report->new_users);
+    dpmf_json_uint(json, "new_items", report->new_items);
     dpmf_json_string(json, "kernels", report->kernels);
     dpmf_json_string(json, "continued", invocation->value[OPTION_CONTINUE]);
     dpmf_json_string(json, "output", invocation->value[OPTION_OUTPUT]);
@@ -169,6 +171,9 @@ int train_continue_run(struct invocation *invocation) {
     terminal_note_print(terminal, "%u epochs in %s (%s); the model is %s", report.epochs,
                         text_seconds(report.seconds).text, report.kernels,
                         invocation->value[OPTION_OUTPUT]);
+    terminal_note_print(terminal, "new to the model: %s, %s",
+                        text_count(report.new_users, "user").text,
+                        text_count(report.new_items, "item").text);
     if (report.stopped_early)
         terminal_note_print(terminal, "stopped early: the best epoch was kept");
     terminal_phases_print(terminal);

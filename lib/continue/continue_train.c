@@ -228,6 +228,20 @@ static void warn_about_file(const struct continuation *self) {
                         "they had as many as the average");
 }
 
+/* Nothing known at all is more often columns in the wrong order, or other ids, than news. */
+static void warn_about_ids(const struct continuation *self) {
+    const struct continue_model *model = &self->model;
+    const bool no_user = model->new_users == store_n_users(self->store);
+    const bool no_item = model->new_items == store_n_items(self->store);
+    if (!self->run->warn || (!no_user && !no_item)) return;
+    self->run->warn(self->run->warn_self,
+                    no_user && no_item
+                        ? "the model knows none of the users and none of the items: are columns "
+                          "swapped, or are these other ids?"
+                    : no_user ? "the model knows none of the users: all of them are added"
+                              : "the model knows none of the items: all of them are added");
+}
+
 /* Numbers of the store become rows of the model. */
 static void renumber(uint32_t *other, uint64_t n, const uint32_t *rows) {
     for (uint64_t i = 0; i < n; i++) other[i] = rows[other[i]];
@@ -426,6 +440,9 @@ static int prepare(struct continuation *self, struct dpmf_error *error) {
     if (code == 0) code = check_scale(self, error);
     if (code < 0) return code;
     warn_about_file(self);
+    warn_about_ids(self);
+    self->report->new_users = model->new_users;
+    self->report->new_items = model->new_items;
     self->user_rows =
         row_store_of(model->now.users.rows, model->now.users.n, model->now.users.stride);
     code = begin_state(self, error);

@@ -249,7 +249,7 @@ def continue_checkpoint(parameters: dict[str, Any], n_epochs: Optional[int], fit
     if fitted.seen is not None:
         made.seen = SeenBefore(fitted.seen, fitted.file.count("user"), Seen(made, store, run))
     made.epochs = run.epochs
-    made.report = plain(report[0], TRAIN_REPORT)
+    made.report = plain(report[0], TRAIN_REPORT + ("new_users", "new_items"))
     return made
 
 

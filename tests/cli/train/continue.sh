@@ -33,3 +33,11 @@ echo "one that ranks:"
 dpmf train old.dpr --goal ranking -k 8 -o rank.safetensors -q
 dpmf train new.csv --continue rank.safetensors -o ranked.safetensors -q
 dpmf recommend ranked.safetensors --user ann -n 3 -q | wc -l
+echo "what is new is said:"
+dpmf train new.csv --continue old.safetensors -o n.safetensors 2>&1 | grep -E 'new to|warning'
+dpmf train new.csv --continue old.safetensors -o n.safetensors --json -q | grep -o '"new_users.*items":[0-9]*'
+printf 'user,item,rating\ni1,u1,5\ni2,u1,1\n' >swapped.csv
+dpmf train swapped.csv --continue old.safetensors -o n.safetensors 2>&1 | grep -E 'new to|warning'
+printf 'user,item,rating\n1,u1,5\n' >items.csv
+dpmf train items.csv --continue old.safetensors -o n.safetensors 2>&1 | grep -E 'new to|warning'
+dpmf train new.dpr --continue old.safetensors -o n.safetensors 2>&1 | grep -E 'new to|warning'
