@@ -14,7 +14,8 @@ RATINGS = np.array([1 + (u * 3 + j * j) % 5 for u in range(40) for j in range(12
 
 
 def fitted(**parameters):
-    return dpmf.Model(n_factors=4, n_epochs=3, random_state=1, **parameters).fit(USERS, ITEMS, RATINGS)
+    model = dpmf.Model(n_factors=4, n_epochs=3, random_state=1, deterministic=True, **parameters)
+    return model.fit(USERS, ITEMS, RATINGS)
 
 
 class PartialFit(unittest.TestCase):
@@ -50,7 +51,7 @@ class PartialFit(unittest.TestCase):
         self.assertEqual(left, set(range(30)) - had - {new})
 
     def test_first_call_fits_and_two_columns(self):
-        model = dpmf.Model(n_factors=4, n_epochs=3, random_state=1)
+        model = dpmf.Model(n_factors=4, n_epochs=3, random_state=1, deterministic=True)
         model.partial_fit(np.column_stack([USERS, ITEMS]), RATINGS)
         np.testing.assert_array_equal(model.item_factors_, fitted().item_factors_)
         model.partial_fit(np.array([[3, 29]]), [5.0])
