@@ -841,7 +841,9 @@ struct dpmf_ials_options {
     uint32_t row_steps; /* conjugate gradient steps per row and epoch; 0: solve exactly */
     uint64_t row_block; /* solve for so many columns of a row at a time, one block after the other
                            (iALS++), instead of row_steps; 0: do not */
-    uint64_t spare[3];
+    double count_weight; /* weight of an event that happened n times: 1 + count_weight ln n; 0: all
+                            weigh 1. Only for events, not for ratings */
+    uint64_t spare[2];
 };
 
 /* How a model is trained. */

@@ -375,7 +375,8 @@ struct dpmf_model_info {
     bool is_unchecked;   /* a checkpoint of 0.1.0, which has no checksum: damage goes unnoticed */
     bool has_counts;     /* it has the number of people of each item: lists are ordered by scores */
     double taste_weight; /* release of events: factor of taste in scores; 1 in other models */
-    uint64_t spare[3];
+    double count_weight; /* ranking: weight of an event that happened n times is 1 + this ln n */
+    uint64_t spare[2];
 };
 
 /* Describes a model.

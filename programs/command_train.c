@@ -140,6 +140,10 @@ static const struct option own_options[] = {
     {.id = OPTION_UNOBSERVED, .name = "unobserved", .value = {VALUE_NUMBER, "X", "0.3", NULL, NULL},
      .help = "with ials: the weight of a pair without a rating, where one with a rating has 1 "
              "(default: by how full the table is)"},
+    {.id = OPTION_COUNT_WEIGHT, .name = "count-weight",
+     .value = {VALUE_NUMBER, "W", "0.5", NULL, NULL},
+     .help = "with ials, of events: an event that happened n times weighs 1 + W ln n (default 0: "
+             "all weigh 1)"},
     {.id = OPTION_ROW_STEPS, .name = "row-steps", .value = {VALUE_COUNT, "N", "3", NULL, NULL},
      .show_default = row_steps_default,
      .help = "with ials: steps of conjugate gradients for each vector and epoch (default "
@@ -384,6 +388,8 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
     options.solver = train_solver_of(invocation);
     if (command_has(invocation, OPTION_UNOBSERVED))
         options.ials.unobserved = options_number(invocation, OPTION_UNOBSERVED);
+    if (command_has(invocation, OPTION_COUNT_WEIGHT))
+        options.ials.count_weight = options_number(invocation, OPTION_COUNT_WEIGHT);
     if (command_has(invocation, OPTION_ROW_BLOCK))
         options.ials.row_block = options_count(invocation, OPTION_ROW_BLOCK);
     if (command_has(invocation, OPTION_ROW_STEPS))
@@ -416,8 +422,8 @@ static int check_sampler(const struct invocation *invocation) {
 
 /* The goal and the solver must agree, and what only one kind of solver has needs such a one. */
 static int check_goal(const struct invocation *invocation) {
-    static const enum option_id of_ials[] = {OPTION_LIKE, OPTION_UNOBSERVED, OPTION_ROW_STEPS,
-                                             OPTION_ROW_BLOCK};
+    static const enum option_id of_ials[] = {OPTION_LIKE, OPTION_UNOBSERVED, OPTION_COUNT_WEIGHT,
+                                             OPTION_ROW_STEPS, OPTION_ROW_BLOCK};
     static const enum option_id of_sgd[] = {OPTION_LEARNING_RATE, OPTION_DECAY,    OPTION_TIERS,
                                             OPTION_LANES,         OPTION_PREFETCH, OPTION_HOGWILD};
     const bool ranks = options_is(invocation, OPTION_GOAL, "ranking");

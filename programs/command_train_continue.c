@@ -25,8 +25,9 @@ const char train_continue_paragraph[] =
 
 /* What the model says, and what has no meaning where rows are solved for. */
 static int check_options(const struct invocation *invocation) {
-    static const enum option_id of_model[] = {OPTION_FACTORS, OPTION_GOAL,       OPTION_SOLVER,
-                                              OPTION_LIKE,    OPTION_UNOBSERVED, OPTION_REG};
+    static const enum option_id of_model[] = {OPTION_FACTORS,     OPTION_GOAL,       OPTION_SOLVER,
+                                              OPTION_LIKE,        OPTION_UNOBSERVED, OPTION_REG,
+                                              OPTION_COUNT_WEIGHT};
     static const enum option_id of_sgd[] = {
         OPTION_LEARNING_RATE, OPTION_DECAY,    OPTION_HOGWILD,   OPTION_LANES,    OPTION_TIERS,
         OPTION_PREFETCH,      OPTION_NO_ADAPT, OPTION_ROW_STEPS, OPTION_ROW_BLOCK};

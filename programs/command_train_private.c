@@ -164,7 +164,7 @@ static int check_unused(const struct invocation *invocation) {
         OPTION_SNAPSHOT,      OPTION_SNAPSHOT_EVERY, OPTION_RESUME,   OPTION_PREFETCH,
         OPTION_SOLVER,        OPTION_AVERAGE,        OPTION_SAMPLES,  OPTION_BURN_IN,
         OPTION_STEP,          OPTION_SGLD_NOISE,     OPTION_ON_ERROR, OPTION_UNOBSERVED,
-        OPTION_ROW_STEPS,     OPTION_ROW_BLOCK,      OPTION_NO_ADAPT,
+        OPTION_ROW_STEPS,     OPTION_ROW_BLOCK,      OPTION_NO_ADAPT, OPTION_COUNT_WEIGHT,
     };
     return options_refuse(invocation, unused, COUNT_OF(unused), FIXED_RULE, "leave it out");
 }

@@ -65,6 +65,9 @@ static const struct option own_options[] = {
     {.id = OPTION_UNOBSERVED, .name = "unobserved", .value = {VALUE_NUMBER, "X", "0.3", NULL, NULL},
      .help = "with --goal ranking: use this weight of a pair without a rating, instead of "
              "looking for one"},
+    {.id = OPTION_COUNT_WEIGHT, .name = "count-weight",
+     .value = {VALUE_NUMBER, "W", "0.5", NULL, NULL},
+     .help = "with --goal ranking: weigh events by their counts, as in train"},
     {.id = OPTION_ROW_STEPS, .name = "row-steps", .value = {VALUE_COUNT, "N", "3", NULL, NULL},
      .help = "with --goal ranking: steps for each vector and epoch, as in train"},
     {.id = OPTION_DECAY, .name = "decay", .value = {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
@@ -245,9 +248,10 @@ static void write_word(FILE *out, const char *text) {
 /* The options that shape a model or its ratings and that are not looked for. */
 static void write_passed_on(FILE *out, const struct invocation *invocation) {
     static const enum option_id passed[] = {
-        OPTION_LIKE,    OPTION_ROW_STEPS, OPTION_DECAY,        OPTION_SEED,    OPTION_KERNELS,
-        OPTION_MEMORY,  OPTION_THREADS,   OPTION_FORMAT,       OPTION_COLUMNS, OPTION_SEPARATOR,
-        OPTION_RESCALE, OPTION_ON_ERROR,  OPTION_RATING_RANGE,
+        OPTION_LIKE,     OPTION_COUNT_WEIGHT, OPTION_ROW_STEPS, OPTION_DECAY,
+        OPTION_SEED,     OPTION_KERNELS,      OPTION_MEMORY,    OPTION_THREADS,
+        OPTION_FORMAT,   OPTION_COLUMNS,      OPTION_SEPARATOR, OPTION_RESCALE,
+        OPTION_ON_ERROR, OPTION_RATING_RANGE,
     };
     for (size_t i = 0; i < COUNT_OF(passed); i++) {
         if (!command_has(invocation, passed[i])) continue;
@@ -360,6 +364,8 @@ static struct dpmf_tune_options fill(const struct invocation *invocation,
     options.hold_unobserved = command_has(invocation, OPTION_UNOBSERVED);
     if (options.hold_unobserved)
         train->ials.unobserved = options_number(invocation, OPTION_UNOBSERVED);
+    if (command_has(invocation, OPTION_COUNT_WEIGHT))
+        train->ials.count_weight = options_number(invocation, OPTION_COUNT_WEIGHT);
     if (command_has(invocation, OPTION_ROW_STEPS))
         train->ials.row_steps = count_of(invocation, OPTION_ROW_STEPS);
     options.hold_factors = command_has(invocation, OPTION_FACTORS);
@@ -386,7 +392,8 @@ static struct dpmf_tune_options fill(const struct invocation *invocation,
 
 /* Options of the other goal. */
 static int check_goal(const struct invocation *invocation) {
-    static const enum option_id of_ials[] = {OPTION_LIKE, OPTION_UNOBSERVED, OPTION_ROW_STEPS};
+    static const enum option_id of_ials[] = {OPTION_LIKE, OPTION_UNOBSERVED, OPTION_COUNT_WEIGHT,
+                                             OPTION_ROW_STEPS};
     static const enum option_id of_sgd[] = {OPTION_LEARNING_RATE, OPTION_DECAY};
     int status = ranks(invocation) ? options_refuse(invocation, of_sgd, COUNT_OF(of_sgd),
                                                     "is for sgd, not for ials", "leave it out")

@@ -54,6 +54,7 @@ static int print_json(const char *path, const struct dpmf_model_info *info) {
         dpmf_json_double(json, "unobserved", info->unobserved);
         dpmf_json_double(json, "exponent", info->exponent);
         dpmf_json_double(json, "like", info->like);
+        dpmf_json_double(json, "count_weight", info->count_weight);
     } else if (info->samples == 0) {
         dpmf_json_double(json, "learning_rate", info->learning_rate);
         dpmf_json_double(json, "decay", info->decay);
@@ -92,11 +93,13 @@ static void print_validation(const struct dpmf_model_info *info) {
 }
 
 static void print_settings(const struct dpmf_model_info *info) {
-    if (is_ranking(info))
-        printf("  %-10s ials, regularization %s, weight of unobserved pairs %s, seed %" PRIu64 "\n",
-               "settings", text_double(info->regularization).text,
-               text_double(info->unobserved).text, info->seed);
-    else if (info->samples == 0)
+    if (is_ranking(info)) {
+        printf("  %-10s ials, regularization %s, weight of unobserved pairs %s, ", "settings",
+               text_double(info->regularization).text, text_double(info->unobserved).text);
+        if (info->count_weight > 0)
+            printf("weight of counts %s, ", text_double(info->count_weight).text);
+        printf("seed %" PRIu64 "\n", info->seed);
+    } else if (info->samples == 0)
         printf("  %-10s learning rate %s, regularization %s, seed %" PRIu64 "\n", "settings",
                text_double(info->learning_rate).text, text_double(info->regularization).text,
                info->seed);

@@ -109,6 +109,11 @@ static int check_events(const struct continuation *self, struct dpmf_error *erro
                   "the model learnt from events, and these are ratings");
         error_hint(error, "make events of them as of the others: {:import} and {like 4}, or "
                           "{like any}");
+    } else if (state->count_weight > 0) {
+        /* It has how many events stand behind each row, not what they weigh. */
+        error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                  "a model whose events are weighed by their counts cannot be continued");
+        error_hint(error, "train it anew, on all events");
     } else
         return 0;
     error_place(error, store_path(self->store), 0, 0);
@@ -283,7 +288,7 @@ static int read_events(struct continuation *self, struct dpmf_error *error) {
     const struct continue_model *model = &self->model;
     struct event_rows *events = &self->events;
     const double like = model->state.has_like ? model->state.like : -INFINITY;
-    int code = event_rows_read(events, self->store, like, self->run, error);
+    int code = event_rows_read(events, self->store, like, 0, self->run, error);
     if (code < 0) return code;
     self->n_new = events->n_events;
     if (self->n_new == 0) {

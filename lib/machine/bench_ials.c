@@ -58,7 +58,7 @@ static int prepare(struct bench_ials *bench, const struct dpmf_store *store,
     const double begun = clock_now();
     int code = ials_memory_check(store, bench->kernels, k, thread_pool_size(bench->pool), 0,
                                  bench->run, error);
-    if (code == 0) code = event_rows_read(&bench->events, store, -INFINITY, bench->run, error);
+    if (code == 0) code = event_rows_read(&bench->events, store, -INFINITY, 0, bench->run, error);
     if (code < 0) return code;
     bench->rule = (struct ials_rule){
         .unobserved = ials_default_unobserved(bench->events.n_events, bench->events.users.n,

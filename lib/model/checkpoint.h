@@ -63,6 +63,7 @@ struct checkpoint_state {
     bool has_scale;              /* whether the scale of the ratings that it learnt from is known */
     double rated_min, rated_max; /* that scale */
     bool is_of_events;           /* it learnt from events, and from no ratings */
+    double count_weight;         /* events are weighed by their counts (event_weight.h) */
 };
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -179,6 +179,7 @@ static bool take_field(struct json_reader *json, const struct json_token *key,
         return take_double(&token, &state->like);
     }
     if (json_equals(key, "events")) return take_flag(&token, &state->is_of_events);
+    if (json_equals(key, "count_weight")) return take_double(&token, &state->count_weight);
     if (json_equals(key, "rated_min")) return take_double(&token, &state->rated_min);
     if (json_equals(key, "rated_max")) {
         state->has_scale = true;
@@ -203,6 +204,8 @@ static int read_state(const struct tensor_source *source, struct checkpoint_stat
     }
     if (state->ranks && (!(state->unobserved > 0) || !(state->regularization > 0)))
         return tensor_damage_tell(source, "dpmf.state", "does not say how users are fitted");
+    if (!(state->count_weight >= 0))
+        return tensor_damage_tell(source, "dpmf.state", "does not say how counts weigh");
     if (state->has_scale && !(state->rated_min <= state->rated_max))
         return tensor_damage_tell(source, "dpmf.state", "has no scale of ratings");
     const bool is_held = state->user_bias_hold > 0 && state->item_bias_hold > 0;

@@ -88,6 +88,7 @@ static struct dpmf_json *state_json(const struct checkpoint_state *state) {
         dpmf_json_double(json, "exponent", state->exponent);
         if (state->has_like) dpmf_json_double(json, "like", state->like);
         if (state->is_of_events) dpmf_json_bool(json, "events", true);
+        if (state->count_weight > 0) dpmf_json_double(json, "count_weight", state->count_weight);
         if (state->has_scale) {
             dpmf_json_double(json, "rated_min", state->rated_min);
             dpmf_json_double(json, "rated_max", state->rated_max);
@@ -132,6 +133,7 @@ static struct checkpoint_state longest_state(void) {
         .rated_min = longest,
         .rated_max = longest,
         .is_of_events = true,
+        .count_weight = DBL_MAX,
     };
 }
 

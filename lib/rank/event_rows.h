@@ -22,9 +22,10 @@ struct event_rows {
     struct event_side users, items; /* as the store numbers them */
 };
 
-/* Ratings of at least `like` are events; of -INFINITY, and in a store of events, all. */
+/* Ratings of at least `like` are events; of -INFINITY, and in a store of events, all. With a
+ * `count_weight` above 0, which is for a store of events, they are weighed by their counts. */
 int event_rows_read(struct event_rows *rows, const struct dpmf_store *store, double like,
-                    const struct dpmf_run *run, struct dpmf_error *error);
+                    double count_weight, const struct dpmf_run *run, struct dpmf_error *error);
 void event_rows_free(struct event_rows *rows); /* a zeroed one is fine */
 
 /* How many events there are, without keeping them. */
@@ -32,6 +33,6 @@ int event_rows_count(const struct dpmf_store *store, double like, const struct d
                      uint64_t *n_events, struct dpmf_error *error);
 
 /* Bytes that it takes, at most. */
-uint64_t event_rows_bytes(const struct dpmf_store *store);
+uint64_t event_rows_bytes(const struct dpmf_store *store, bool is_weighed);
 
 #endif

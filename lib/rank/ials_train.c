@@ -104,6 +104,8 @@ static int check_numbers(const struct dpmf_train_options *options, struct dpmf_e
                          "the weight of pairs without an event must be above 0");
     if (options->ials.has_like && isnan(options->ials.like))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "a like must be a number");
+    if (!(options->ials.count_weight >= 0) || !isfinite(options->ials.count_weight))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the weight of counts must not be below 0");
     if (options->ials.row_block > KERNEL_K_MAX)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "a block has at most %d columns",
                          KERNEL_K_MAX);
@@ -115,6 +117,12 @@ static int check_options(struct ials_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->options;
     int code = check_numbers(options, error);
     if (code < 0) return code;
+    if (options->ials.count_weight > 0 && !store_holds_events(run->whole)) {
+        code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "these are ratings, and only events have counts to be weighed by");
+        error_hint(error, "leave {count-weight} out, or import the counts as events");
+        return code;
+    }
     if (cluster_size(run->cluster) > 1 &&
         (options->ials.row_steps == 0 || options->ials.row_block > 0)) {
         code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
@@ -146,7 +154,7 @@ int ials_memory_check(const struct dpmf_store *store, const struct kernel_set *k
     const uint64_t users = store_n_users(store), items = store_n_items(store);
     const uint64_t row = (kernels->stride(k) + 5) * sizeof(float); /* its place in a team, too */
     const uint64_t turned = (users > items ? users : items) * (kernels->stride(k) + 1);
-    const uint64_t needed = PROGRAM_BYTES + event_rows_bytes(store) + (users + items) * row +
+    const uint64_t needed = PROGRAM_BYTES + event_rows_bytes(store, false) + (users + items) * row +
                             turned * sizeof(float) + ials_bytes(kernels, k, threads) + more;
     if (needed <= memory) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
@@ -165,8 +173,13 @@ static int plan_memory(const struct ials_run *run, int threads, struct dpmf_erro
                          factors->item_ids.start[factors->item_ids.n] + 24 * rows;
     const uint64_t shared = ials_ranks_bytes(run->cluster, run->kernels, run->options->factors,
                                              store_n_items(run->store));
+    const uint64_t weights =
+        run->options->ials.count_weight > 0
+            ? event_rows_bytes(run->store, true) - event_rows_bytes(run->store, false)
+            : 0;
     return ials_memory_check(run->store, run->kernels, run->options->factors, threads,
-                             ids + shared + (run->valid ? rows * row : 0), run->run, error);
+                             ids + shared + weights + (run->valid ? rows * row : 0), run->run,
+                             error);
 }
 
 /* ---- before the epochs ----------------------------------------------------------------------- */
@@ -186,6 +199,8 @@ static int write_provenance(struct ials_run *run, struct dpmf_error *error) {
     dpmf_json_uint(json, "row_steps", run->rule.steps);
     if (run->rule.block > 0) dpmf_json_uint(json, "row_block", run->rule.block);
     if (options->ials.has_like) dpmf_json_double(json, "like", options->ials.like);
+    if (options->ials.count_weight > 0)
+        dpmf_json_double(json, "count_weight", options->ials.count_weight);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", run->kernels->name);
     dpmf_json_uint(json, "ratings", store_n_ratings(run->whole));
@@ -250,6 +265,7 @@ static int begin_state(struct ials_run *run, struct dpmf_error *error) {
         .rated_min = is_of_events ? 0 : info.min,
         .rated_max = is_of_events ? 0 : info.max,
         .is_of_events = is_of_events,
+        .count_weight = options->ials.count_weight,
     };
     return store_digest(run->whole, &run->state.fingerprint, error);
 }
@@ -326,7 +342,8 @@ static int sum_events(struct ials_run *run, struct dpmf_error *error) {
 
 static int read_events(struct ials_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->options;
-    int code = event_rows_read(&run->events, run->store, least_like(options), run->run, error);
+    int code = event_rows_read(&run->events, run->store, least_like(options),
+                               options->ials.count_weight, run->run, error);
     code = cluster_agree(run->cluster, code, error);
     if (code == 0) code = sum_events(run, error);
     if (code < 0) return code;

@@ -58,7 +58,8 @@ static int share_vector(const struct dpmf_user *user, double weight, const doubl
     int code = user->equations.width > 0 ? weigh_kept(user, x, weights, error)
                                          : weigh_fresh(user, x, weights, error);
     for (size_t j = 0; code == 0 && j < user->known.n; j++)
-        shares[j] += weight * weights[j] * ridge_residual(user->model, &user->known.at[j]);
+        shares[j] += weight * weights[j] * ridge_weight(user->model, &user->known.at[j]) *
+                     ridge_residual(user->model, &user->known.at[j]);
     return code;
 }
 

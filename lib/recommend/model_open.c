@@ -207,6 +207,7 @@ void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *inf
         .like = state->has_like ? state->like : -INFINITY,
         .is_unchecked = state->is_unchecked,
         .taste_weight = model->taste_weight,
+        .count_weight = state->count_weight,
         .has_counts = model->factors.item_ids.counts != NULL,
     };
 }

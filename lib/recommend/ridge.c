@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "model/event_weight.h"
 #include "numerics/cholesky.h"
 
 /* A model trained without a penalty still needs one here: a user with few ratings has many fits. */
@@ -61,6 +62,10 @@ double ridge_residual(const struct dpmf_model *model, const struct dpmf_own_rati
     return own->rating - factors->offset - (double)factors->items.biases[own->item];
 }
 
+double ridge_weight(const struct dpmf_model *model, const struct dpmf_own_rating *own) {
+    return model->state.ranks ? event_weight(own->rating, model->state.count_weight) : 1;
+}
+
 /* ---- the system ------------------------------------------------------------------------------ */
 
 /* Column c of x_j: the first is the bias's. */
@@ -93,8 +98,10 @@ static int factor_by_columns(struct ridge *ridge) {
         for (size_t b = 1; b <= a; b++) A[a * w + b] = ridge_prior(ridge->model, a, b);
     for (size_t j = 0; j < ridge->n; j++) {
         const float *v = row_of(ridge, j);
+        const double weight = ridge_weight(ridge->model, &ridge->ratings[j]);
         for (size_t a = 0; a < w; a++)
-            for (size_t b = 0; b <= a; b++) A[a * w + b] += x_at(ridge, v, a) * x_at(ridge, v, b);
+            for (size_t b = 0; b <= a; b++)
+                A[a * w + b] += weight * x_at(ridge, v, a) * x_at(ridge, v, b);
     }
     for (size_t c = 0; c < w; c++) A[c * w + c] += ridge->penalty;
     return cholesky_factor(A, w);
@@ -146,7 +153,9 @@ void ridge_solve(const struct ridge *ridge, double *w) {
     double *y = w + ridge->width; /* n */
     memset(w, 0, ridge->width * sizeof w[0]);
     if (ridge->n == 0) return;
-    for (size_t j = 0; j < ridge->n; j++) y[j] = ridge_residual(ridge->model, &ridge->ratings[j]);
+    for (size_t j = 0; j < ridge->n; j++)
+        y[j] = ridge_weight(ridge->model, &ridge->ratings[j]) *
+               ridge_residual(ridge->model, &ridge->ratings[j]);
     if (ridge->by_ratings) cholesky_solve(ridge->matrix, ridge->n, y);
     for (size_t j = 0; j < ridge->n; j++) {
         const float *v = row_of(ridge, j);

@@ -9,8 +9,9 @@
  * name two penalties: c is the vector's, and s^2 that over the bias's, which is the same as
  * penalising the bias by its own. With fewer ratings than columns the same comes from the smaller
  * system w = X^T (X X^T + c I)^-1 y. A model that ranks (rank/ials.h) has s = 0, y_j = 1 for each
- * event, c as training has it for so many events, and alpha V^T V added to X^T X for all pairs. All
- * of it in double and in one order. Here it is made, used and forgotten: for users who are fitted
+ * event, c as training has it for so many events, and alpha V^T V added to X^T X for all pairs;
+ * where its events are weighed by their counts, each stands in both sums with its weight. All of it
+ * in double and in one order. Here it is made, used and forgotten: for users who are fitted
  * once, and for explanations of ratings at hand. Who rates on has the same kept
  * (normal_equations.h).
  */
@@ -32,6 +33,9 @@ double ridge_prior(const struct dpmf_model *model, size_t a, size_t b);
 
 /* y of a rating. */
 double ridge_residual(const struct dpmf_model *model, const struct dpmf_own_rating *own);
+
+/* The weight of a rating in both sums: 1 but of a model whose events are weighed by their counts. */
+double ridge_weight(const struct dpmf_model *model, const struct dpmf_own_rating *own);
 
 /* Says that the ratings cannot be fitted. @return DPMF_ERR_INPUT_NOT_FINITE */
 int ridge_refuse(struct dpmf_error *error);

@@ -27,17 +27,30 @@ static void clear(struct dpmf_user *user) {
         for (size_t b = 0; b <= a; b++) equations->sum[i++] = ridge_prior(user->model, a, b);
 }
 
+/* x of a rating, as it stands in the sums: times the root of its weight. @return that root, which
+ * its y is to be multiplied by as well */
+static double weighed_row(struct dpmf_user *user, const struct dpmf_own_rating *own,
+                          double bias_column) {
+    const double root = sqrt(ridge_weight(user->model, own));
+    ridge_row(user->model, own->item, bias_column, user->x);
+    for (size_t c = 0; root != 1 && c < user->equations.width; c++) user->x[c] *= root;
+    return root;
+}
+
+/* Adds a rating to the sums (sign 1), or takes it away (sign -1). */
+static void add(struct dpmf_user *user, const struct dpmf_own_rating *own, double bias_column,
+                int sign) {
+    const double root = weighed_row(user, own, bias_column);
+    normal_equations_add(&user->equations, user->x, root * ridge_residual(user->model, own), sign);
+}
+
 /* Sums and factor of all ratings. */
 static int build(struct dpmf_user *user, struct dpmf_error *error) {
     double penalty, bias_column;
     int code = penalties(user, user->known.n, &penalty, &bias_column, error);
     if (code < 0) return code;
     clear(user);
-    for (size_t j = 0; j < user->known.n; j++) {
-        const struct dpmf_own_rating *own = &user->known.at[j];
-        ridge_row(user->model, own->item, bias_column, user->x);
-        normal_equations_add(&user->equations, user->x, ridge_residual(user->model, own), 1);
-    }
+    for (size_t j = 0; j < user->known.n; j++) add(user, &user->known.at[j], bias_column, 1);
     return normal_equations_factor(&user->equations, penalty) < 0 ? ridge_refuse(error) : 0;
 }
 
@@ -59,22 +72,33 @@ struct change {
     bool comes, goes;
 };
 
-/* The sums, and what the factor must follow. */
-static int apply(struct dpmf_user *user, const struct change *change, double penalty) {
-    struct normal_equations *equations = &user->equations;
+/* Another value of a rating that is there. */
+static int revalue(struct dpmf_user *user, const struct dpmf_own_rating *before,
+                   const struct dpmf_own_rating *now, double penalty, double bias_column) {
     const struct dpmf_model *model = user->model;
-    double before = change->comes ? 0 : ridge_residual(model, &user->known.at[change->at]);
-    double after = change->goes ? 0 : ridge_residual(model, &change->now);
-    if (!change->comes && !change->goes) {
-        normal_equations_revalue(equations, user->x, before, after);
-        return 0;
+    if (ridge_weight(model, before) != ridge_weight(model, now)) {
+        add(user, before, bias_column, -1);
+        add(user, now, bias_column, 1);
+        return normal_equations_factor(&user->equations, penalty);
     }
+    const double root = weighed_row(user, now, bias_column);
+    normal_equations_revalue(&user->equations, user->x, root * ridge_residual(model, before),
+                             root * ridge_residual(model, now));
+    return 0;
+}
+
+/* The sums, and what the factor must follow. */
+static int apply(struct dpmf_user *user, const struct change *change, double penalty,
+                 double bias_column) {
+    struct normal_equations *equations = &user->equations;
+    const struct dpmf_own_rating *before = change->comes ? NULL : &user->known.at[change->at];
+    if (before && !change->goes) return revalue(user, before, &change->now, penalty, bias_column);
     if (change->goes && user->known.n == 1) {
         clear(user); /* nothing is exactly nothing */
         return normal_equations_factor(equations, penalty);
     }
     const int sign = change->comes ? 1 : -1;
-    normal_equations_add(equations, user->x, change->comes ? after : before, sign);
+    add(user, change->comes ? &change->now : before, bias_column, sign);
     return penalty == equations->penalty ? normal_equations_follow(equations, user->x, sign)
                                          : normal_equations_factor(equations, penalty);
 }
@@ -84,8 +108,7 @@ static int solve(struct dpmf_user *user, const struct change *change, struct dpm
     size_t n = user->known.n + (size_t)change->comes - (size_t)change->goes;
     int code = penalties(user, n, &penalty, &bias_column, error);
     if (code < 0) return code;
-    ridge_row(user->model, change->now.item, bias_column, user->x);
-    if (apply(user, change, penalty) < 0) return ridge_refuse(error);
+    if (apply(user, change, penalty, bias_column) < 0) return ridge_refuse(error);
     if (normal_equations_solve(&user->equations, user->x) < 0) return ridge_refuse(error);
     user->x[0] *= bias_column;
     return user_solution_take(user, user->x, error);

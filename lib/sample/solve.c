@@ -32,7 +32,8 @@ static uint64_t digest_options(const struct dpmf_train_options *options, bool ha
                               options->sampler.step,
                               options->ials.unobserved,
                               options->ials.exponent,
-                              options->ials.has_like ? options->ials.like : 0};
+                              options->ials.has_like ? options->ials.like : 0,
+                              options->ials.count_weight};
     const uint64_t counts[] = {
         options->factors,          options->epochs,          options->seed,
         options->deterministic,    options->hogwild,         options->sampler.burn_in,

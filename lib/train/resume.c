@@ -33,7 +33,8 @@ int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
     else if (was->ranks != state->ranks)
         what = "another solver";
     else if (was->unobserved != state->unobserved || was->exponent != state->exponent ||
-             was->has_like != state->has_like || was->like != state->like)
+             was->has_like != state->has_like || was->like != state->like ||
+             was->count_weight != state->count_weight)
         what = "another rule for events";
     else if (file->k != k)
         what = "another number of factors";

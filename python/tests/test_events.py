@@ -51,6 +51,15 @@ class Forms(FolderTest):
                       fit(matrix.tocsr().astype(np.float32), goal="ranking")):
             self.assertTrue(same(model, other))
 
+    def test_counts_weigh_as_asked(self):
+        users, items, counts = counted()
+        plain = fit(users, items, fitting={"counts": counts})
+        heavy = fit(users, items, fitting={"counts": counts}, count_weight=0.5)
+        self.assertTrue(same(plain, fit(users, items, fitting={"counts": counts}, count_weight=0)))
+        self.assertFalse(same(plain, heavy))
+        # Where all happened once there is nothing to weigh.
+        self.assertTrue(same(fit(users, items), fit(users, items, count_weight=0.5)))
+
     def test_as_the_program_has_it(self):
         users, items, _ = counted()
         path = self.folder / "events.csv"

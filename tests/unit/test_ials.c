@@ -446,6 +446,13 @@ static void test_refuses(void **state) {
     options = small_options();
     options.tiers = "5,10";
     assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_CONFLICT);
+    options = small_options();
+    options.ials.count_weight = 0.5; /* of ratings */
+    assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_CONFLICT);
+    options.ials.count_weight = -0.5;
+    assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_VALUE);
+    options.ials.count_weight = INFINITY;
+    assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_VALUE);
 }
 
 /* ---- afterwards ------------------------------------------------------------------------------ */
@@ -502,13 +509,128 @@ static void test_folds_in(void **state) {
     dpmf_model_close(model);
 }
 
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+enum { COUNT_USERS = 40, COUNT_ITEMS = 12, COUNT_K = 3 };
+
+static double count_of(int64_t user, int64_t item) {
+    return 1 + (double)((5 * user + 7 * item) % 9);
+}
+
+static struct dpmf_store *counted_events(void) {
+    static int64_t users[COUNT_USERS * COUNT_ITEMS], items[COUNT_USERS * COUNT_ITEMS];
+    static double counts[COUNT_USERS * COUNT_ITEMS];
+    struct dpmf_arrays arrays = {.size = sizeof arrays,
+                                 .n_users = COUNT_USERS,
+                                 .n_items = COUNT_ITEMS,
+                                 .users = users,
+                                 .items = items,
+                                 .ratings = counts};
+    struct dpmf_input_options options = dpmf_input_options_default();
+    struct dpmf_store *store;
+    options.events = true;
+    for (int64_t u = 0; u < COUNT_USERS; u++)
+        for (int64_t i = 0; i < COUNT_ITEMS; i++) {
+            if ((u * u + 3 * i + u * i) % 5 > 1) continue;
+            users[arrays.n] = u;
+            items[arrays.n] = i;
+            counts[arrays.n++] = count_of(u, i);
+        }
+    assert_int_equal(dpmf_store_from_arrays(&arrays, &options, NULL, &store, NULL), 0);
+    return store;
+}
+
+static int train_counted(double count_weight, const char *resume, const char *snapshot) {
+    struct dpmf_train_options options = small_options();
+    struct dpmf_store *store = counted_events();
+    options.factors = COUNT_K;
+    options.epochs = 400;
+    options.ials.row_steps = 0;
+    options.ials.count_weight = count_weight;
+    options.resume = resume;
+    options.snapshot = snapshot;
+    options.snapshot_every = 400;
+    int code = dpmf_train(store, NULL, a_file, &options, NULL, NULL, NULL, NULL, NULL);
+    dpmf_store_close(store);
+    return code;
+}
+
+/* The gradient of the weighed loss in a user's vector, by its definition: 0 at the solution. */
+static double gradient(const struct dpmf_model *model, const struct dpmf_history *history,
+                       const double *u, double count_weight, size_t c) {
+    const struct checkpoint_state *state = &model->state;
+    const double n = (double)history->n, all = (double)model->factors.items.n;
+    double sum = state->regularization * pow(n + state->unobserved * all, state->exponent) * u[c];
+    for (uint64_t i = 0; i < model->factors.items.n; i++) {
+        const float *v = model_item_row(model, i);
+        double dot = 0;
+        for (size_t d = 0; d < COUNT_K; d++) dot += u[d] * (double)v[d];
+        sum += state->unobserved * dot * (double)v[c];
+        for (size_t j = 0; j < history->n; j++)
+            if (history->ratings[j].item == i)
+                sum -=
+                    (1 + count_weight * log(history->ratings[j].rating)) * (1 - dot) * (double)v[c];
+    }
+    return sum;
+}
+
+static void test_counts(void **state) {
+    const double weight = 0.7;
+    (void)state;
+    assert_int_equal(train_counted(weight, NULL, snapshot_file), 0);
+    assert_int_equal(train_counted(0.2, snapshot_file, NULL), DPMF_ERR_TRAIN_MISMATCH);
+    struct dpmf_store *store = counted_events();
+    struct dpmf_model *model = open_model(a_file);
+    struct dpmf_model_info info;
+    dpmf_model_info(model, &info);
+    assert_true(info.count_weight == weight);
+    for (uint64_t number = 0; number < model->factors.users.n; number += 7) {
+        struct dpmf_history history;
+        struct dpmf_user *fitted, *rated;
+        size_t length, stride;
+        const char *id = dpmf_model_user_id(model, number, &length);
+        assert_int_equal(dpmf_model_history(model, store, id, length, NULL, &history, NULL), 0);
+        assert_int_equal(dpmf_user_fold_in(model, history.ratings, history.n, &fitted, NULL), 0);
+        /* One by one, each first with another count. */
+        assert_int_equal(dpmf_user_fold_in(model, NULL, 0, &rated, NULL), 0);
+        for (size_t pass = 0; pass < 2; pass++)
+            for (size_t j = 0; j < history.n; j++) {
+                const double count = pass == 0 ? 4 + (double)j : history.ratings[j].rating;
+                assert_int_equal(dpmf_user_rate(model, rated, history.ratings[j].item, count, NULL),
+                                 0);
+            }
+        const float *row = dpmf_model_user_factors(model, &stride) + number * stride;
+        struct dpmf_score score;
+        double sum = 0, shares[COUNT_ITEMS];
+        assert_int_equal(
+            dpmf_model_explain(model, history.ratings, history.n, NULL, 4, &score, shares, NULL),
+            0);
+        for (size_t j = 0; j < history.n; j++) sum += shares[j];
+        assert_true(fabs(sum - score.total) < 1e-9);
+        for (size_t c = 0; c < COUNT_K; c++) {
+            const double *u = dpmf_user_vector(fitted);
+            assert_true(fabs(gradient(model, &history, u, weight, c)) < 1e-9);
+            assert_true(fabs(u[c] - dpmf_user_vector(rated)[c]) < 1e-9);
+            assert_true(fabs(u[c] - (double)row[c]) < 1e-3);
+        }
+        dpmf_user_free(fitted);
+        dpmf_user_free(rated);
+        dpmf_history_free(&history);
+    }
+    dpmf_model_close(model);
+    assert_int_equal(
+        dpmf_train_continue(a_file, store, NULL, b_file, NULL, NULL, NULL, NULL, NULL, NULL),
+        DPMF_ERR_USAGE_CONFLICT);
+    dpmf_store_close(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sweeps),    cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_threads),   cmocka_unit_test(test_trains),
         cmocka_unit_test(test_validates), cmocka_unit_test(test_resumes),
         cmocka_unit_test(test_refuses),   cmocka_unit_test(test_folds_in),
-        cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_ranks),     cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests_name("ials", tests, make_stores, remove_stores);
 }

@@ -30,7 +30,7 @@ from .user import Shelf
 
 # What has no meaning in the other kind of run.
 PLAIN_ONLY = ("n_factors", "n_epochs", "learning_rate", "decay", "regularization", "random_state",
-              "patience", "solver", "unobserved", "average", "burn_in", "n_samples", "n_chains", "step", "snapshot",
+              "patience", "solver", "unobserved", "count_weight", "average", "burn_in", "n_samples", "n_chains", "step", "snapshot",
               "snapshot_every", "adapt")
 PRIVATE_ONLY = ("delta", "catalogue", "catalogue_from_ratings", "mechanism", "item_features",
                 "user_privacy", "about", "declared_users", "accept_delta", "accept_epsilon",
@@ -113,6 +113,10 @@ def train_options(parameters: dict[str, Any], ranks: bool) -> Struct:
         if not ranks:
             raise usage('unobserved is for goal="ranking"', 'add goal="ranking", or leave it out')
         options.pointer.ials.unobserved = number("unobserved", parameters["unobserved"])
+    if parameters["count_weight"] is not None:
+        if not ranks:
+            raise usage('count_weight is for goal="ranking"', 'add goal="ranking", or leave it out')
+        options.pointer.ials.count_weight = number("count_weight", parameters["count_weight"])
     largest = 2**32 - 1
     for field, name, low, high in (("factors", "n_factors", 1, 4096),
                                    ("epochs", "n_epochs", 1, largest),

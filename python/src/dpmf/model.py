@@ -107,6 +107,8 @@ class Model(Measured):
         "sgd", "ials", or a sampler of the posterior: "sgld", "sghmc", "sgnht" or "gibbs".
     unobserved : float, optional
         With `goal="ranking"`, the weight of a pair that was not observed; None: by the number of events.
+    count_weight : float, optional
+        With `goal="ranking"`, of events: one that happened n times weighs 1 + count_weight ln(n); None: all weigh 1.
     average : bool
         With a sampler: predict with the average of many samples, which also gives `interval`.
     burn_in, n_samples, n_chains, step : optional
@@ -183,6 +185,7 @@ class Model(Measured):
         ledger_budget: Optional[Union[float, str]] = None,
         insecure_noise_seed: Optional[int] = None,
         unobserved: Optional[float] = None,
+        count_weight: Optional[float] = None,
         average: bool = False,
         burn_in: Optional[int] = None,
         n_samples: Optional[int] = None,
@@ -223,6 +226,7 @@ class Model(Measured):
         self.ledger_budget = ledger_budget
         self.insecure_noise_seed = insecure_noise_seed
         self.unobserved = unobserved
+        self.count_weight = count_weight
         self.average = average
         self.burn_in = burn_in
         self.n_samples = n_samples

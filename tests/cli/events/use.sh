@@ -24,3 +24,11 @@ dpmf predict r.safetensors e.dpr --history e.dpr >/dev/null
 # The goal that nobody names is that of the data
 dpmf synth -q --users 100 --items 30 --ratings 1500 --events -o s.dpr
 dpmf tune s.dpr --trials 1 -k 2 --epochs 1 2>&1 | grep -o 'learning to rank\|--goal ranking -k 2'
+# Counts weigh nothing, or as much as one says, also at home
+dpmf train -q e.dpr -k 2 --count-weight 0.5 -o w.safetensors
+dpmf describe w.safetensors | grep -o 'weight of counts 0.5'
+dpmf recommend w.safetensors --ratings a:1,b:1 -n 5 >1
+dpmf recommend w.safetensors --ratings a:9,b:1 -n 5 >2
+cmp -s 1 2 || echo 'nine plays are more than one'
+dpmf train -q e.dpr --continue w.safetensors -o x.safetensors
+echo "$?"

@@ -22,3 +22,5 @@ try --row-block 16
 try --goal ranking --row-steps 2 --row-block 16
 try --goal ranking --row-block 5000
 try --goal ranking -k 20 --epochs 1 --row-block 16
+try --goal ranking --count-weight 0.5
+try --count-weight 0.5
