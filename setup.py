@@ -13,7 +13,8 @@ sys.path.insert(0, str(ROOT / "python"))
 import build_native  # noqa: E402
 
 # The tree's version is CMake's.
-VERSION = re.search(r"project\(dpmf VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+VERSION = re.search(r"project\(dpmf VERSION ([0-9.]+)",
+                    (ROOT / "CMakeLists.txt").read_text()).group(1)
 
 # Nothing but build/ is written to, or another folder that is asked for.
 BASE = Path(os.environ.get("DPMF_PYTHON_BUILD") or "build/python")

@@ -1,11 +1,12 @@
-"""HR@10 of private releases of events on made-up sets of other shapes than MovieLens: what a release has, and what noisy
-popularity has that spends the same budget alone.
+"""HR@10 of private releases of events on made-up sets of other shapes than MovieLens: what a
+release has, and what noisy popularity has that spends the same budget alone.
 
     python3 bench/event_shapes.py DPMF [DRAWS [SHAPE...]]
 
-One event of each of up to 3,000 users, chosen by a coin, is ranked among 99 items that the user has no event for. Releases are
-real: noise from the operating system, in a ledger of their own. Prints the table of docs/performance.md, and ends with status 1
-where a release is more than 0.01 below popularity.
+One event of each of up to 3,000 users, chosen by a coin, is ranked among 99 items that the user has
+no event for. Releases are real: noise from the operating system, in a ledger of their own. Prints
+the table of docs/performance.md, and ends with status 1 where a release is more than 0.01 below
+popularity.
 """
 import csv
 import json
@@ -18,16 +19,17 @@ import tempfile
 SHAPES = {
     "sparse": "--users 4700 --items 10500 --ratings 140000",
     "dense": "--users 10000 --items 1000 --ratings 2500000",
-    "flat": "--users 36000 --items 10000 --ratings 24000000 --top-500 0.1 --rank 8 --average-rating 0.2 --item-spread 0.1 "
-            "--taste-spread 1 --noise 0.3",
-    "few": "--users 300 --items 1000 --ratings 30000",
+    "flat": "--users 36000 --items 10000 --ratings 24000000 --top-500 0.1 --rank 8 "
+            "--average-rating 0.2 --item-spread 0.1 "
+    "--taste-spread 1 --noise 0.3", "few": "--users 300 --items 1000 --ratings 30000",
 }
 EPSILONS = {"sparse": (1, 5, 20), "dense": (1, 5, 20), "flat": (1, 5, 20), "few": (1, 5, 20)}
 USERS, NEGATIVES = 3000, 99
 
 
 def run(*command):
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True).stdout
 
 
 def split(coins):
@@ -41,7 +43,9 @@ def split(coins):
             items.add(row[1])
     items = sorted(items)
     users = sorted(user for user, own in events.items() if len(own) > 1)
-    held = {user: coins.choice(events[user]) for user in coins.sample(users, min(USERS, len(users)))}
+    held = {
+        user: coins.choice(events[user]) for user in coins.sample(users, min(USERS, len(users)))
+    }
     candidates = {}
     for user, item in held.items():
         known, others = set(events[user]), []
@@ -53,7 +57,8 @@ def split(coins):
         candidates[user] = [item, *others]
         events[user].remove(item)
     with open("train.csv", "w") as file:
-        file.write("user,item\n" + "".join(f"{user},{item}\n" for user, own in events.items() for item in own))
+        file.write("user,item\n" + "".join(f"{user},{item}\n" for user, own in events.items()
+                                           for item in own))
     with open("held.csv", "w") as file:
         file.write("user,item," + ",".join(f"n{i}" for i in range(NEGATIVES)) + "\n")
         file.write("".join(",".join([user, *own]) + "\n" for user, own in candidates.items()))
@@ -61,43 +66,56 @@ def split(coins):
 
 
 def popularity(events, candidates, mu, coins):
-    """HR@10 of the sum of rows of norm 1 with the noise of the whole budget; mu None: without noise."""
+    """HR@10 of the sum of rows of norm 1 with the noise of the whole budget; mu None: without
+    noise."""
     sums = {}
     for own in events.values():
         for item in own:
             sums[item] = sums.get(item, 0) + len(own) ** -0.5
     everything = {item for own in candidates.values() for item in own}
     noisy = {item: sums.get(item, 0) + (coins.gauss(0, 1 / mu) if mu else 0) for item in everything}
-    hits = sum(sum(noisy[other] >= noisy[own[0]] for other in own[1:]) < 10 for own in candidates.values())
+    hits = sum(
+        sum(noisy[other] >= noisy[own[0]] for other in own[1:]) < 10 for own in candidates.values())
     return hits / len(candidates)
 
 
 def hits(dpmf, model, *options):
-    return json.loads(run(dpmf, "evaluate", model, "--candidates", "held.csv", "--history", "train.dpr", "--json", "-q", *options))["hr"]
+    return json.loads(
+        run(dpmf, "evaluate", model, "--candidates", "held.csv", "--history", "train.dpr", "--json",
+            "-q", *options))["hr"]
 
 
 def try_shape(dpmf, name, draws):
     coins = random.Random(name)
-    run(dpmf, "synth", *SHAPES[name].split(), "--events", "-o", "events.dpr", "--catalogue-out", "items.csv", "-q")
+    run(dpmf, "synth", *SHAPES[name].split(), "--events", "-o", "events.dpr", "--catalogue-out",
+        "items.csv", "-q")
     run(dpmf, "export", "events.dpr", "--csv", "events.csv", "-q")
     events, candidates = split(coins)
-    run(dpmf, "import", "train.csv", "--format", "csv", "--on-error", "skip", "-o", "train.dpr", "-q")
+    run(dpmf, "import", "train.csv", "--format", "csv", "--on-error", "skip", "-o", "train.dpr",
+        "-q")
     run(dpmf, "train", "train.dpr", "-o", "model.safetensors", "-q")
-    print(f"| {name} | {len(events)} users, {sum(map(len, events.values()))} events | not private | "
-          f"{popularity(events, candidates, None, coins):.3f} | {hits(dpmf, 'model.safetensors'):.3f} (ials) | |", flush=True)
+    print(
+        f"| {name} | {len(events)} users, {sum(map(len, events.values()))} events | not private | "
+        f"{popularity(events, candidates, None, coins):.3f} | "
+        f"{hits(dpmf, 'model.safetensors'):.3f} (ials) | |",
+        flush=True)
     worst = 0
     for epsilon in EPSILONS[name]:
-        mu = float(json.loads(run(dpmf, "privacy", "account", "--epsilon", str(epsilon), "--json"))["mu"])
+        mu = float(
+            json.loads(run(dpmf, "privacy", "account", "--epsilon", str(epsilon), "--json"))["mu"])
         found = []
         for draw in range(draws):
-            run(dpmf, "train", "train.dpr", "--epsilon", str(epsilon), "--catalogue", "items.csv", "--ledger", "ledger", "--population",
-                f"{name} {epsilon} {draw}", "-o", "release.safetensors", "-q")
+            run(dpmf, "train", "train.dpr", "--epsilon", str(epsilon), "--catalogue", "items.csv",
+                "--ledger", "ledger", "--population", f"{name} {epsilon} {draw}", "-o",
+                "release.safetensors", "-q")
             found.append(hits(dpmf, "release.safetensors"))
         alone = [popularity(events, candidates, mu, coins) for _ in range(draws)]
         lead = sum(found) / draws - sum(alone) / draws
         worst = min(worst, lead)
-        print(f"| {name} | | {epsilon} | {sum(alone) / draws:.3f} | {sum(found) / draws:.3f} ({min(found):.3f} to {max(found):.3f}) "
-              f"| {lead:+.3f} |", flush=True)
+        print(
+            f"| {name} | | {epsilon} | {sum(alone) / draws:.3f} | {sum(found) / draws:.3f} "
+            f"({min(found):.3f} to {max(found):.3f}) "
+            f"| {lead:+.3f} |", flush=True)
     return worst
 
 

@@ -18,18 +18,22 @@ THREADS = int(os.environ.get("THREADS", "2"))
 def dpmf_epochs(binary, *arguments):
     """Seconds by the wall clock of each epoch, and the processor's of the whole."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    lines = subprocess.run([binary, "train", *arguments, "--goal", "ranking", "-j", str(THREADS), "--json", "-q"],
-                           check=True, capture_output=True, text=True).stdout.splitlines()
+    lines = subprocess.run(
+        [binary, "train", *arguments, "--goal", "ranking", "-j",
+         str(THREADS), "--json", "-q"], check=True, capture_output=True,
+        text=True).stdout.splitlines()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    at = [0.0] + [json.loads(line)["seconds"] for line in lines if '"epoch"' in line and '"done"' not in line]
+    at = ([0.0] + [
+        json.loads(line)["seconds"] for line in lines if '"epoch"' in line and '"done"' not in line
+    ])
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return [b - a for a, b in zip(at, at[1:])], spent
 
 
 def implicit_epochs(matrix, factors, iterations, watch=None, **options):
     walls, spent = [], [time.process_time()]
-    model = AlternatingLeastSquares(factors=factors, iterations=iterations, num_threads=THREADS, random_state=1,
-                                    calculate_training_loss=False, **options)
+    model = AlternatingLeastSquares(factors=factors, iterations=iterations, num_threads=THREADS,
+                                    random_state=1, calculate_training_loss=False, **options)
 
     def after(_, seconds, *rest):
         walls.append(seconds)
@@ -51,7 +55,8 @@ def speed(binary):
     for factors in (64, 128, 256):
         own, other, own_cpu, other_cpu = [], [], [], []
         for _ in range(int(os.environ.get("ROUNDS", "3"))):
-            arguments = ("netflix.dpr", "--like", "4", "-k", str(factors), "-o", "model.safetensors", "--epochs")
+            arguments = ("netflix.dpr", "--like", "4", "-k", str(factors), "-o",
+                         "model.safetensors", "--epochs")
             few = dpmf_epochs(binary, *arguments, "1")
             many = dpmf_epochs(binary, *arguments, "5")
             own += few[0] + many[0]
@@ -59,8 +64,10 @@ def speed(binary):
             walls, cpus = implicit_epochs(matrix, factors, 4)
             other += walls
             other_cpu += cpus
-        print(f"{factors:7}   {min(own):9.3f}  {min(other):13.3f}  {min(other) / min(own):5.2f}"
-              f"   {min(own_cpu):8.3f}  {min(other_cpu):12.3f}  {min(other_cpu) / min(own_cpu):5.2f}", flush=True)
+        print(
+            f"{factors:7}   {min(own):9.3f}  {min(other):13.3f}  {min(other) / min(own):5.2f}"
+            f"   {min(own_cpu):8.3f}  {min(other_cpu):12.3f}  {min(other_cpu) / min(own_cpu):5.2f}",
+            flush=True)
 
 
 def write_split(path):
@@ -101,7 +108,8 @@ def best(binary):
     held = {user: candidates[0] for user, candidates in rows}
     pairs = [(users[u], places[i]) for u, own in by_user.items() for i in own if held.get(u) != i]
     at = np.array(pairs)
-    matrix = sparse.csr_matrix((np.ones(len(at), np.float32), (at[:, 0], at[:, 1])), (len(users), len(items)))
+    matrix = sparse.csr_matrix((np.ones(len(at), np.float32), (at[:, 0], at[:, 1])),
+                               (len(users), len(items)))
     who = np.array([users[user] for user, _ in rows])
     which = np.array([[places[item] for item in candidates] for _, candidates in rows])
 
@@ -114,25 +122,35 @@ def best(binary):
         for regularization in (0.01, 1.0, 10.0):
             for alpha in (1.0, 5.0):
                 found = []
-                walls, _ = implicit_epochs(matrix, factors, 15, lambda model: found.append(hits(model)),
+                walls, _ = implicit_epochs(matrix, factors, 15,
+                                           lambda model: found.append(hits(model)),
                                            regularization=regularization, alpha=alpha)
                 top = int(np.argmax(found))
                 if record is None or found[top] > record[0]:
-                    record = (found[top], sum(walls[:top + 1]), factors, regularization, alpha, top + 1)
-    print(f"implicit: HR@10 {record[0]:.4f} after {record[1]:.2f} s (factors {record[2]}, regularization {record[3]}, "
-          f"alpha {record[4]}, {record[5]} iterations; the best of 12 settings)")
+                    record = (found[top], sum(walls[:top + 1]), factors, regularization, alpha,
+                              top + 1)
+    print(
+        f"implicit: HR@10 {record[0]:.4f} after {record[1]:.2f} s (factors {record[2]}, "
+        f"regularization {record[3]}, "
+        f"alpha {record[4]}, {record[5]} iterations; the best of 12 settings)")
     reached, top = None, (0, 0, 0)
     for epochs in (2, 3, 4, 6, 8, 12, 16):
-        seconds = sum(dpmf_epochs(binary, "train.dpr", "--epochs", str(epochs), "-o", "model.safetensors")[0])
-        out = subprocess.run([binary, "evaluate", "model.safetensors", "--candidates", "candidates.csv", "--json", "-q"],
-                             check=True, capture_output=True, text=True).stdout
+        seconds = sum(
+            dpmf_epochs(binary, "train.dpr", "--epochs", str(epochs), "-o", "model.safetensors")[0])
+        out = subprocess.run([
+            binary, "evaluate", "model.safetensors", "--candidates", "candidates.csv", "--json",
+            "-q"
+        ], check=True, capture_output=True, text=True).stdout
         rate = json.loads(out)["hr"]
         if reached is None and rate >= record[0]:
             reached = (rate, seconds, epochs)
         top = max(top, (rate, seconds, epochs))
     print(f"dpmf, as it is by default: HR@10 {top[0]:.4f} after {top[1]:.2f} s ({top[2]} epochs)")
     if reached:
-        print(f"dpmf reaches implicit's best after {reached[1]:.2f} s ({reached[2]} epochs): {record[1] / reached[1]:.2f} x")
+        print(
+            f"dpmf reaches implicit's best after {reached[1]:.2f} s ({reached[2]} epochs): "
+            f"{record[1] / reached[1]:.2f} x"
+        )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Makes synthetic ratings of shapes that are unlike MovieLens: one-sided scales, users with few ratings, very many items.
+"""Makes synthetic ratings of shapes that are unlike MovieLens: one-sided scales, users with few
+ratings, very many items.
 
-    bench/rating_shapes.py NAME DIRECTORY     writes ratings.csv and catalogue.csv there; NAME is one of --list
-    bench/rating_shapes.py --list             NAME, range and a description, a line each
+    bench/rating_shapes.py NAME DIRECTORY     writes ratings.csv and catalogue.csv there
+    bench/rating_shapes.py --list             every NAME, range and a description, a line each
 
-Ratings follow a planted model: an offset, a bias for each user and item, the product of two short vectors, and noise. How often an
-item is rated falls as a power of its rank; how much a user rates is log-normal. The same name gives the same file everywhere.
+Ratings follow a planted model: an offset, a bias for each user and item, the product of two short
+vectors, and noise. How often an item is rated falls as a power of its rank; how much a user rates
+is log-normal. The same name gives the same file everywhere.
 """
 import bisect
 import itertools
@@ -44,7 +46,8 @@ def lengths(users, ratings, spread, most, choose):
 
 
 def make(name, write):
-    (users, items, ratings, low, high, step, offset, user_spread, item_spread, noise, rank, taste, power, length) = SHAPES[name]
+    (users, items, ratings, low, high, step, offset, user_spread, item_spread, noise, rank, taste,
+     power, length) = SHAPES[name]
     choose = random.Random("dpmf " + name)
     popularity = list(itertools.accumulate((rank_of + 10) ** -power for rank_of in range(items)))
     biases = [choose.gauss(0, item_spread) for _ in range(items)]
@@ -54,7 +57,8 @@ def make(name, write):
         own = offset + choose.gauss(0, user_spread)
         vector = [choose.gauss(0, size) for _ in range(rank)]
         for item in sorted(pick_items(popularity, n, choose)):
-            value = own + biases[item] + sum(a * b for a, b in zip(vector, vectors[item])) + choose.gauss(0, noise)
+            value = (own + biases[item] + sum(a * b for a, b in zip(vector, vectors[item])) +
+                     choose.gauss(0, noise))
             value = min(max(value, low), high)
             write(f"u{user},i{item},{round(value / step) * step if step else round(value, 2)}\n")
 
@@ -62,7 +66,10 @@ def make(name, write):
 def main():
     if sys.argv[1:] == ["--list"]:
         for name, shape in SHAPES.items():
-            print(f"{name}\t{shape[3]}:{shape[4]}\t{shape[0]:,} users, {shape[1]:,} items, {shape[2]:,} ratings")
+            print(
+                f"{name}\t{shape[3]}:{shape[4]}\t{shape[0]:,} users, {shape[1]:,} items, "
+                f"{shape[2]:,} ratings"
+            )
         return
     if len(sys.argv) != 3 or sys.argv[1] not in SHAPES:
         sys.exit(__doc__)

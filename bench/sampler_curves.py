@@ -43,7 +43,8 @@ def rmse(epochs, at):
 
 
 def table_by_time(runs):
-    yield "| k = 16 | epochs | burn-in | processor seconds | best error | in epoch | last error | on the ratings learned from |"
+    yield ("| k = 16 | epochs | burn-in | processor seconds | best error | in epoch | last error "
+           "| on the ratings learned from |")
     yield "|---|---|---|---|---|---|---|---|"
     for name, title, _ in BY_TIME:
         epochs, done = runs[name]
@@ -103,9 +104,8 @@ def panel(left, title, axis, curves, place, marks):
         out.append('<polyline points="%s" stroke="%s"/>' % (" ".join(path), colour))
         y = TOP + 12 + 16 * row
         out.append('<line x1="%d" x2="%d" y1="%d" y2="%d" stroke="%s" stroke-width="2"/>'
-                   '<text x="%d" y="%d">%s</text>' %
-                   (left + inner - 96, left + inner - 76, y - 4, y - 4, colour, left + inner - 70, y,
-                    title))
+                   '<text x="%d" y="%d">%s</text>' % (left + inner - 96, left + inner - 76, y - 4,
+                                                      y - 4, colour, left + inner - 70, y, title))
     return out
 
 
@@ -122,12 +122,16 @@ def figure(runs):
                  lambda x: math.log(x / first) / math.log(last / first), tens)
     body += panel(WIDTH, "k = 256", "epochs", by_epoch, lambda x: x / epochs,
                   [n for n in (0, 50, 100, 150) if n <= epochs])
-    style = ("text{font:12px sans-serif;fill:#333}.title{font-weight:bold}.grid{stroke:#ddd}"
-             "polyline{fill:none;stroke-width:2}.page{fill:#fff}"
-             "@media(prefers-color-scheme:dark){text{fill:#ddd}.grid{stroke:#444}.page{fill:#1b1b1b}}")
-    return ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="Error on held-out '
-            'ratings by time and by epochs"><style>%s</style><rect class="page" width="%d" height="%d"/>\n%s\n</svg>\n' %
-            (2 * WIDTH, HEIGHT, style, 2 * WIDTH, HEIGHT, "\n".join(body)))
+    style = (
+        "text{font:12px sans-serif;fill:#333}.title{font-weight:bold}.grid{stroke:#ddd}"
+        "polyline{fill:none;stroke-width:2}.page{fill:#fff}"
+        "@media(prefers-color-scheme:dark){text{fill:#ddd}.grid{stroke:#444}.page{fill:#1b1b1b}}")
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" '
+        'aria-label="Error on held-out '
+        'ratings by time and by epochs"><style>%s</style><rect class="page" width="%d" '
+        'height="%d"/>\n%s\n</svg>\n'
+        % (2 * WIDTH, HEIGHT, style, 2 * WIDTH, HEIGHT, "\n".join(body)))
 
 
 def main():

@@ -13,7 +13,8 @@ tiles as it has superblocks times groups a part, and meanwhile another part trav
 
     work    = imbalance (ratings / (T rate) + tiles t_tile / T) + t_start
     travel  = latency + part bytes / bandwidth
-    epoch   = (2R - 2) max(work, travel) + 2 work + t_agree,    t_agree = 2 ceil(log2 R) latency + (R - 1) latency
+    epoch   = (2R - 2) max(work, travel) + 2 work + t_agree
+    t_agree = 2 ceil(log2 R) latency + (R - 1) latency
 
 since nothing travels in the first half-step, and the parts of the last two stay where they are.
 Where all ranks share one wire (`shared`), each has 1/R of its bandwidth. A rank sends (2R - 2)
@@ -171,10 +172,14 @@ def fit(runs):
     machines = {}
     for run in runs:
         if run["ranks"] == 1 and run["threads"] == 1:
-            machines[run["factors"]] = Machine(rate=run["ratings"] / run["seconds"], tile=0.0, start=0.0)
+            machines[run["factors"]] = Machine(rate=run["ratings"] / run["seconds"], tile=0.0,
+                                               start=0.0)
     missing = {run["factors"] for run in runs} - machines.keys()
     if missing:
-        sys.exit(f"no run of one process and one thread with k = {min(missing)}: BENCH_RANKS must have 1 among its numbers")
+        sys.exit(
+            f"no run of one process and one thread with k = {min(missing)}: BENCH_RANKS must "
+            "have 1 among its numbers"
+        )
     starts = []
     for run in runs:
         if run["ranks"] == 1 or run["bandwidth"] or run["ranks"] > run["cores"]:
@@ -196,7 +201,8 @@ def check(path):
     runs = best_runs(read_runs(path))
     machines = fit(runs)
     print("ranks  k     network              seconds an epoch        bytes an epoch")
-    print("                                  run     model   ratio   run          model        ratio")
+    print(
+        "                                  run     model   ratio   run          model        ratio")
     worst_bytes = 0.0
     for run in runs:
         if run["ranks"] == 1:
@@ -227,9 +233,14 @@ NETWORKS = {
 
 
 def table(title, job, machine, sizes):
-    print(f"\n{title}: {job.users:.3g} users, {job.items:.3g} items, {job.ratings:.3g} ratings, k = {job.k};")
-    print(f"ranks of {machine.threads} threads at {machine.rate * 1e-6:.1f} million updates/s each\n")
-    print("| ranks | memory a rank | " + " | ".join(NETWORKS) + " | of it waiting | ratings a tile |")
+    print(
+        f"\n{title}: {job.users:.3g} users, {job.items:.3g} items, {job.ratings:.3g} ratings, k "
+        f"= {job.k};"
+    )
+    print(
+        f"ranks of {machine.threads} threads at {machine.rate * 1e-6:.1f} million updates/s each\n")
+    print("| ranks | memory a rank | " + " | ".join(NETWORKS) +
+          " | of it waiting | ratings a tile |")
     print("|---|---|" + "---|" * (len(NETWORKS) + 2))
     for ranks in sizes:
         times, waits = [], []
@@ -239,9 +250,8 @@ def table(title, job, machine, sizes):
             waits.append(f"{100 * max(travel - half, 0) / max(travel, half):.0f} %")
         per_tile = job.ratings / ranks / tiles(job, machine, ranks)
         memory = rank_memory(job, machine, ranks) / 2**30
-        print(
-            f"| {ranks} | {memory:.3g} GiB | " + " | ".join(times) + f" | {' / '.join(waits)} | {per_tile:.0f} |"
-        )
+        print(f"| {ranks} | {memory:.3g} GiB | " + " | ".join(times) +
+              f" | {' / '.join(waits)} | {per_tile:.0f} |")
     for name, network in NETWORKS.items():
         limit = ranks_before_travel(job, machine, network)
         when = f"from about {limit:.0f} ranks on" if limit >= 2 else "with any number of ranks"
@@ -259,19 +269,24 @@ def predict(path):
     row = 4 * k + 4
     ids = 1e9 * (8 + 10) / 2**30
     print(
-        f"\nA checkpoint of a billion users has {1e9 * row / 2**30:.0f} GiB, all of it through rank 0: "
+        f"\nA checkpoint of a billion users has {1e9 * row / 2**30:.0f} GiB, all of it through "
+        "rank 0: "
         f"{1e9 * row / 1.17e9 / 60:.0f} minutes at 10 Gbit/s, against "
-        f"{epoch_seconds(billion, machine, NETWORKS['10 Gbit/s, 20 us'], 256)[0]:.1f} s of an epoch; "
-        f"rank 0 also keeps all ids, about {ids:.0f} GiB of them."
-    )
-    print(f"\nThe Yahoo-shaped set has {yahoo.ratings / yahoo.items:.0f} ratings an item, and the billion users have "
-          f"{billion.ratings / billion.items:.0f}. A visit to a tile of 10 ratings costs "
-          f"{1 + machine.tile * machine.rate / 10:.1f} times what its ratings do, of 100 ratings "
-          f"{1 + machine.tile * machine.rate / 100:.2f} times. Room for 10^8 items would be "
-          f"{1e8 * row_bytes(k) / 2**30:.0f} GiB on every rank.")
+        f"{epoch_seconds(billion, machine, NETWORKS['10 Gbit/s, 20 us'], 256)[0]:.1f} s of an "
+        "epoch; "
+        f"rank 0 also keeps all ids, about {ids:.0f} GiB of them.")
+    print(
+        f"\nThe Yahoo-shaped set has {yahoo.ratings / yahoo.items:.0f} ratings an item, and the "
+        "billion users have "
+        f"{billion.ratings / billion.items:.0f}. A visit to a tile of 10 ratings costs "
+        f"{1 + machine.tile * machine.rate / 10:.1f} times what its ratings do, of 100 ratings "
+        f"{1 + machine.tile * machine.rate / 100:.2f} times. Room for 10^8 items would be "
+        f"{1e8 * row_bytes(k) / 2**30:.0f} GiB on every rank.")
     limit = GROUPS_MAX / (4 * machine.threads)
-    print(f"\nThere are at most {GROUPS_MAX} groups of items: ranks of {machine.threads} threads have fewer than "
-          f"two a thread and part from {limit:.0f} ranks on.")
+    print(
+        f"\nThere are at most {GROUPS_MAX} groups of items: ranks of {machine.threads} threads "
+        "have fewer than "
+        f"two a thread and part from {limit:.0f} ranks on.")
     return 0
 
 

@@ -13,7 +13,8 @@ import dpmf
 
 
 def main(events, output, user):
-    model = dpmf.Model().fit_file(events, events=True)  # ratings are refused, and not taken for counts
+    # ratings are refused, and not taken for counts
+    model = dpmf.Model().fit_file(events, events=True)
     model.save(output)
     with open(events, newline="") as file:
         pairs = {(row["user"], row["item"]) for row in csv.DictReader(file)}

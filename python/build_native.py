@@ -10,9 +10,9 @@ DPMF_LIBRARY says what the module is linked with:
     system             the installed one, as pkg-config finds it: for packages of distributions
 DPMF_INCLUDE is the folder of its headers, for the second and the third.
 
-With the first two the program goes along, for `python -m dpmf` and the command dpmf: the one that was built on the way,
-or the one that lies beside libdpmf.a. DPMF_STATIC=1, for wheels that are carried elsewhere, packs zlib and zstd into
-both, from their static libraries.
+With the first two the program goes along, for `python -m dpmf` and the command dpmf: the one that
+was built on the way, or the one that lies beside libdpmf.a. DPMF_STATIC=1, for wheels that are
+carried elsewhere, packs zlib and zstd into both, from their static libraries.
 """
 
 import os
@@ -34,7 +34,8 @@ OWN = ("python/native_loops", "python/native_arrow")
 CALLBACKS = """
 extern "Python" int dpmf_py_progress(void *self, const struct dpmf_progress *progress);
 extern "Python" void dpmf_py_warn(void *self, const char *message);
-extern "Python" int dpmf_py_setting(void *self, const char *name, const char *value, char *text, size_t size);
+extern "Python" int dpmf_py_setting(void *self, const char *name, const char *value, char *text,
+                                    size_t size);
 extern "Python" int dpmf_py_epoch(void *self, const struct dpmf_epoch *epoch);
 extern "Python" int dpmf_py_trial(void *self, const struct dpmf_trial *trial);
 extern "Python" int dpmf_py_ledger(void *self, const struct dpmf_ledger_population *population,
@@ -80,7 +81,8 @@ def is_static() -> bool:
 def static_library(name: str) -> str:
     """The path of lib<name>.a, as the compiler finds it."""
     file = f"lib{name}.a"
-    found = subprocess.run([*compiler(), f"-print-file-name={file}"], capture_output=True, text=True, check=True)
+    found = subprocess.run([*compiler(), f"-print-file-name={file}"], capture_output=True,
+                           text=True, check=True)
     path = Path(found.stdout.strip())
     if not path.is_absolute():
         raise SystemExit(f"DPMF_STATIC=1, but there is no {file}")
@@ -88,7 +90,8 @@ def static_library(name: str) -> str:
 
 
 def packed(flags: list[str]) -> list[str]:
-    """What the linker is given for a libdpmf.a: with DPMF_STATIC, archives in the place of -lz and -lzstd."""
+    """What the linker is given for a libdpmf.a: with DPMF_STATIC, archives in the place of -lz and
+    -lzstd."""
     if not is_static():
         return flags
     return [static_library(flag[2:]) if flag in ("-lz", "-lzstd") else flag for flag in flags]
@@ -105,8 +108,10 @@ def pkg_config(question: str) -> list[str]:
 
 def build_library(folder: Path) -> Path:
     """libdpmf.a and the program of this tree, in a folder of their own."""
-    archives = [f"-D{name}_LIBRARY={static_library(library)}" for name, library in (("zlib", "z"), ("zstd", "zstd"))
-                if is_static()]
+    archives = [
+        f"-D{name}_LIBRARY={static_library(library)}"
+        for name, library in (("zlib", "z"), ("zstd", "zstd")) if is_static()
+    ]
     jobs = str(os.environ.get("JOBS") or len(os.sched_getaffinity(0)))
     for command in (
         ["cmake", "-S", str(ROOT), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release", *archives],

@@ -83,7 +83,8 @@ def without(job, left):
 
 
 def start(job, done):
-    """Starts a job in a process group of its own; a thread waits for it and then puts it in `done`."""
+    """Starts a job in a process group of its own; a thread waits for it and then puts it in
+    `done`."""
     with open(job.log, "wb") as log:
         begun = time.monotonic()
         process = subprocess.Popen(job.command, stdin=subprocess.DEVNULL, stdout=log,

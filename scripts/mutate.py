@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Puts small faults into the code, one at a time, and runs the tests: one that no test notices shows what is not tested.
+"""Puts small faults into the code, one at a time, and runs the tests: one that no test notices
+shows what is not tested.
 
-    scripts/mutate.py [--mutants 100] [--seed 1] [--folders lib/random lib/privacy lib/mechanisms] [--keep]
+    scripts/mutate.py [--mutants 100] [--seed 1] [--folders lib/random lib/privacy lib/mechanisms]
+    [--keep]
 
-A mutant changes one token or removes one statement. It is compiled in a copy of the tree, build/mutants, and tried with the unit
-tests that include the headers of its folder, then with the golden tests of private releases. The results are added to docs/testing/mutants.csv
-(file, line, change, killed by what, or survived), and the table of docs/testing.md is made anew. --keep continues with a copy that
-is there.
+A mutant changes one token or removes one statement. It is compiled in a copy of the tree,
+build/mutants, and tried with the unit tests that include the headers of its folder, then with the
+golden tests of private releases. The results are added to docs/testing/mutants.csv (file, line,
+change, killed by what, or survived), and the table of docs/testing.md is made anew. --keep
+continues with a copy that is there.
 
 Survivors are for a person to look at: either the change makes no difference, or a test is missing.
 """
@@ -29,10 +32,14 @@ TOKEN = re.compile(r"""
   | (?P<op><=|>=|==|!=|&&|\|\||\+=|-=|->|\+\+|--|<<|>>|(?<=\s)[<>+*/-](?=\s))
   | (?P<number>(?<![\w.])[0-9]+(?![\w.]))
 """, re.X | re.S | re.M)
-SWAPS = {"<=": "<", ">=": ">", "<": "<=", ">": ">=", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
-         "*": "/", "/": "*", "+=": "-=", "-=": "+="}
-STATEMENT = re.compile(r"^ +(?!return|break|continue|goto|const|static|struct|enum|int|double|float|bool|size_t|u?int\d+_t|char|"
-                       r"void|assert|unsigned|else|for|while|do|case|default)[\w>.\[\]*()&-]+[^;{}]*;$", re.M)
+SWAPS = {
+    "<=": "<", ">=": ">", "<": "<=", ">": ">=", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
+    "+": "-", "-": "+", "*": "/", "/": "*", "+=": "-=", "-=": "+="
+}
+STATEMENT = re.compile(
+    r"^ +(?!return|break|continue|goto|const|static|struct|enum|int|double|float|bool|size_t|"
+    r"u?int\d+_t|char|void|assert|unsigned|else|for|while|do|case|default)"
+    r"[\w>.\[\]*()&-]+[^;{}]*;$", re.M)
 
 
 def mutants_of(path):
@@ -51,14 +58,16 @@ def mutants_of(path):
 def run(command, seconds=600):
     """@return whether it ended well"""
     try:
-        return subprocess.run(command, cwd=COPY, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL, timeout=seconds, check=False).returncode == 0
+        return subprocess.run(command, cwd=COPY, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=seconds,
+                              check=False).returncode == 0
     except subprocess.TimeoutExpired:
         return False
 
 
 def tests_of(path):
-    """The unit tests of a file: those that include its header, then those that include one of its folder."""
+    """The unit tests of a file: those that include its header, then those that include one of its
+    folder."""
     header, folder = re.sub(r"^lib/(.*)\.c$", r"\1.h", path), os.path.dirname(path)[len("lib/"):]
     own, near = [], []
     for name in sorted(os.listdir(os.path.join(ROOT, "tests", "unit"))):
@@ -89,7 +98,8 @@ def killer(path):
 
 
 def make_copy():
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout.decode().split("\0")
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE,
+                           check=True).stdout.decode().split("\0")
     for name in filter(None, files):
         target = os.path.join(COPY, name)
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -112,15 +122,17 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--mutants", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folders", nargs="+", default=["lib/random", "lib/privacy", "lib/mechanisms"])
+    parser.add_argument("--folders", nargs="+",
+                        default=["lib/random", "lib/privacy", "lib/mechanisms"])
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     if not options.keep:
         shutil.rmtree(COPY, ignore_errors=True)
         make_copy()
-    files = sorted(os.path.relpath(os.path.join(folder, name), ROOT)
-                   for top in options.folders for folder, _, names in os.walk(os.path.join(ROOT, top))
-                   for name in names if name.endswith(".c"))
+    files = sorted(
+        os.path.relpath(os.path.join(folder, name), ROOT) for top in options.folders
+        for folder, _, names in os.walk(os.path.join(ROOT, top)) for name in names
+        if name.endswith(".c"))
     all_mutants = [(path, mutant) for path in files for mutant in mutants_of(path)]
     random.Random(options.seed).shuffle(all_mutants)
     chosen = all_mutants[:options.mutants]
@@ -135,7 +147,9 @@ def main():
         for path, (begin, end, new) in chosen:
             with open(os.path.join(ROOT, path), encoding="utf-8") as source:
                 text = source.read()
-            line = text.count("\n", 0, begin + len(text[begin:end]) - len(text[begin:end].lstrip())) + 1
+            line = (
+                text.count("\n", 0, begin + len(text[begin:end]) - len(text[begin:end].lstrip())) +
+                1)
             with open(os.path.join(COPY, path), "w", encoding="utf-8") as source:
                 source.write(text[:begin] + new + text[end:])
             found = killer(path)
@@ -147,7 +161,8 @@ def main():
             out.writerow([path, line, change, found or "survived"])
             file.flush()
             print(f"{path}:{line}: {change}: {found or 'SURVIVED'}", flush=True)
-    subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "testing_page.py"), "mutants"], check=True)
+    subprocess.run([sys.executable,
+                    os.path.join(ROOT, "scripts", "testing_page.py"), "mutants"], check=True)
 
 
 main()

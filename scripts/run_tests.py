@@ -49,8 +49,10 @@ LONG_JOBS = {
 }
 
 # Statistics takes long under the sanitizers and touches no other memory: with --long only.
-NOT_UNDER_ASAN = {"langevin", "langevin_train", "gibbs", "posterior_sampler", "convergence", "audit",
-                  "search", "exact_gaussian"}
+NOT_UNDER_ASAN = {
+    "langevin", "langevin_train", "gibbs", "posterior_sampler", "convergence", "audit", "search",
+    "exact_gaussian"
+}
 # Slow, so without --long only what threads stand on: everything else is made of these.
 UNDER_TSAN = {"threads", "pipeline", "superblock_stream", "import", "tiling", "id_map"}
 # Depends on the sizes of caches, on the number of cores, on the set of kernels.
@@ -116,7 +118,8 @@ class Suite:
 def telling(kind, lines):
     """The lines that say what is wrong, at most 40."""
     if kind == "build":
-        wrong = re.compile(r": (fatal )?(error|warning): |undefined reference|CMake Error|is needed:")
+        wrong = re.compile(
+            r": (fatal )?(error|warning): |undefined reference|CMake Error|is needed:")
         return [line for line in lines if wrong.search(line)][:40] or lines[-40:]
     if kind == "cmocka":
         lines = [line for line in lines if not re.match(r"\[ +(RUN|OK) ", line)]
@@ -203,8 +206,8 @@ class Run:
             suite.add(name, command, seconds=seconds, limit=limit, needs=list(needs),
                       environment=environment or {})
 
-    def unit_tests(self, name, folder, only=None, but=(), prefix="", launcher=(), needs=(), limit=900,
-                   environment=None, also=()):
+    def unit_tests(self, name, folder, only=None, but=(), prefix="", launcher=(), needs=(),
+                   limit=900, environment=None, also=()):
         """A suite of the unit tests in a folder of builds: all, `only` some, all `but` some."""
         tests = [os.path.basename(path)[:-2] for path in sorted(glob.glob("tests/unit/test_*.c"))]
         chosen = [test for test in tests
@@ -264,7 +267,8 @@ class Run:
             text += f", {suite.skipped} skipped"
         say(suite.name, f"{text}  ({suite.elapsed:.0f} s)")
         if self.stages and suite.kind != "build" and not suite.failed:
-            with open(os.path.join(self.stages, file_name(suite.name)), "w", encoding="utf-8") as file:
+            with open(os.path.join(self.stages, file_name(suite.name)), "w",
+                      encoding="utf-8") as file:
                 file.write(f"{suite.passed} {suite.skipped} {suite.elapsed:.0f}\n")
         for line in suite.failures:
             print(f"    {line}", flush=True)
@@ -349,7 +353,8 @@ def on_other_machines(run):
     for name in sets:
         if sets[name]:
             run.unit_tests(f"unit tests, kernels {name}", "build",
-                           only=None if run.long else ON_KERNELS, environment={"DPMF_KERNELS": name})
+                           only=None if run.long else ON_KERNELS,
+                           environment={"DPMF_KERNELS": name})
     for name in "avx2", "avx512":
         if not sets.get(name):
             run.skip(f"unit tests, kernels {name}", "this machine has none")
@@ -407,11 +412,11 @@ def fuzzers(run, launcher, needs):
         name = os.path.basename(source)[:-2]
         found, seeds = f"build/fuzz-corpus/{name}", f"tests/fuzz/corpus/{name[5:]}"
         os.makedirs(found, exist_ok=True)
-        suite.add(name, [*launcher, f"build/fuzz/tests/fuzz/{name}",
-                         f"-max_total_time={run.fuzz_seconds}", "-timeout=120", "-rss_limit_mb=2048",
-                         "-print_final_stats=1", f"-artifact_prefix={LOGS}/{name}-", found,
-                         *([seeds] if os.path.isdir(seeds) else [])],
-                  seconds=run.fuzz_seconds, limit=run.fuzz_seconds + 600, needs=needs)
+        suite.add(name, [
+            *launcher, f"build/fuzz/tests/fuzz/{name}", f"-max_total_time={run.fuzz_seconds}",
+            "-timeout=120", "-rss_limit_mb=2048", "-print_final_stats=1",
+            f"-artifact_prefix={LOGS}/{name}-", found, *([seeds] if os.path.isdir(seeds) else [])
+        ], seconds=run.fuzz_seconds, limit=run.fuzz_seconds + 600, needs=needs)
 
 
 def more_with_time(run):

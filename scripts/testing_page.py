@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the tables of docs/testing.md from what the commands measured, between the marks <!-- figures: NAME --> and <!-- end -->.
+"""Makes the tables of docs/testing.md from what the commands measured, between the marks <!--
+figures: NAME --> and <!-- end -->.
 
-    scripts/testing_page.py coverage SUMMARY.json    from gcovr's summary, kept in docs/testing/coverage.json
+    scripts/testing_page.py coverage SUMMARY.json    from gcovr's summary; kept in
+                                                     docs/testing/coverage.json
     scripts/testing_page.py fuzzing                  from docs/testing/fuzzing.csv
     scripts/testing_page.py mutants                  from docs/testing/mutants.csv
 """
@@ -28,8 +30,8 @@ def rows_of(name):
 
 
 def commit():
-    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, check=True,
-                          text=True).stdout.strip()
+    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE,
+                          check=True, text=True).stdout.strip()
 
 
 def percent(part, whole):
@@ -56,7 +58,10 @@ def coverage(summary):
     lines = ["| room | lines | reached | branches | reached |", "|---|---|---|---|---|"]
     total = [sum(room[i] for room in rooms.values()) for i in range(4)]
     for name, room in sorted(rooms.items()) + [("all", total)]:
-        lines.append(f"| `{name}` | {room[1]:,} | {percent(room[0], room[1])} | {room[3]:,} | {percent(room[2], room[3])} |")
+        lines.append(
+            f"| `{name}` | {room[1]:,} | {percent(room[0], room[1])} | {room[3]:,} | "
+            f"{percent(room[2], room[3])} |"
+        )
     return lines + ["", f"(`make coverage`, commit {commit()}.)"]
 
 
@@ -70,7 +75,11 @@ def fuzzing():
     total = [sum(sums[i] for sums in by_name.values()) for i in range(3)]
     for name, sums in sorted(by_name.items()) + [("all", total)]:
         lines.append(f"| `{name}` | {sums[0] / 3600:.2f} | {sums[1]:,} | {sums[2]} |")
-    return lines + ["", f"(`docs/testing/fuzzing.csv`, {min(row['date'] for row in rows)} to {max(row['date'] for row in rows)}.)"]
+    return (lines + [
+        "",
+        f"(`docs/testing/fuzzing.csv`, {min(row['date'] for row in rows)} to "
+        f"{max(row['date'] for row in rows)}.)"
+    ])
 
 
 def mutants():

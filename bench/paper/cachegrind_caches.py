@@ -6,7 +6,9 @@ Cachegrind wants a number of sets (bytes / ways / line) that is a power of two. 
 is not so are rounded to the nearest that it can simulate, and what was rounded is said. Sections of
 the report and bench_cachegrind.sh ask here:
 
-    bench/paper/cachegrind_caches.py build/dpmf      the options, a line each; to standard error what was rounded
+    bench/paper/cachegrind_caches.py build/dpmf
+
+prints the options, a line each, and to standard error what was rounded.
 """
 import json
 import pathlib
@@ -32,7 +34,9 @@ def nearest_power_of_two(n):
 def simulated(size, ways=None, line=LINE):
     """(bytes, ways, line) of the nearest cache that cachegrind can simulate."""
     if not ways:
-        exact = [w for w in USUAL_WAYS if size % (w * line) == 0 and is_power_of_two(size // (w * line))]
+        exact = [
+            w for w in USUAL_WAYS if size % (w * line) == 0 and is_power_of_two(size // (w * line))
+        ]
         ways = exact[0] if exact else USUAL_WAYS[-1]
     return nearest_power_of_two(size / (ways * line)) * ways * line, ways, line
 
@@ -49,7 +53,8 @@ def reported(level, folder=SYSTEM):
             facts = {name: (index / name).read_text().strip()
                      for name in ("level", "type", "ways_of_associativity", "coherency_line_size")}
             if facts["level"] == str(level) and facts["type"] != "Instruction":
-                return int(facts["ways_of_associativity"]) or None, int(facts["coherency_line_size"]) or LINE
+                return int(facts["ways_of_associativity"]) or None, int(
+                    facts["coherency_line_size"]) or LINE
         except (OSError, ValueError):
             continue
     return None, LINE
@@ -59,14 +64,17 @@ def options(tiles_for, folder=SYSTEM):
     """(cachegrind's options, what a reader must know about them), from doctor's `tiles_for`."""
     system = tiles_for["from"] == "system"
     levels = {"D1": (1, tiles_for["l1"])}
-    levels["LL"] = (3, tiles_for["l3"]) if tiles_for["l3"] > tiles_for["l2"] else (2, tiles_for["l2"])
+    levels["LL"] = ((3, tiles_for["l3"]) if tiles_for["l3"] > tiles_for["l2"] else
+                    (2, tiles_for["l2"]))
     found, notes = [], []
     for name, (level, size) in levels.items():
         bytes_, ways, line = simulated(size, *(reported(level, folder) if system else ()))
         found.append(f"--{name}={bytes_},{ways},{line}")
         if bytes_ != size:
-            notes.append(f"the level-{level} cache of {size_text(size)} is simulated as one of {size_text(bytes_)}: "
-                         f"cachegrind wants a number of sets that is a power of two")
+            notes.append(
+                f"the level-{level} cache of {size_text(size)} is simulated as one of "
+                f"{size_text(bytes_)}: "
+                f"cachegrind wants a number of sets that is a power of two")
     if levels["LL"][0] == 2:
         notes.append("there is no third level: the last is the second")
     if tiles_for["from"] == "guess":
@@ -77,7 +85,9 @@ def options(tiles_for, folder=SYSTEM):
 
 
 def main(dpmf):
-    doctor = json.loads(subprocess.run([dpmf, "doctor", "--json"], check=True, capture_output=True, text=True).stdout)
+    doctor = json.loads(
+        subprocess.run([dpmf, "doctor", "--json"], check=True, capture_output=True,
+                       text=True).stdout)
     found, notes = options(doctor["tiles_for"])
     print("\n".join(found))
     for note in notes:

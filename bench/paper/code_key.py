@@ -40,7 +40,9 @@ def named_by(function, methods_of):
     found = {name: function.__globals__[name] for name in names if name in function.__globals__}
     owners = [value for value in found.values() if inspect.ismodule(value)] + list(methods_of)
     for owner in owners:
-        found.update({f"{owner.__name__}.{name}": vars(owner)[name] for name in names if name in vars(owner)})
+        found.update({
+            f"{owner.__name__}.{name}": vars(owner)[name] for name in names if name in vars(owner)
+        })
     return sorted(found.items())
 
 
@@ -51,7 +53,10 @@ def code_digest(function, methods_of=()):
     methods_of: classes whose instances it is given; of them, the methods that it calls by name
     count.
     """
-    folders = {pathlib.Path(__file__).resolve().parent, pathlib.Path(inspect.getsourcefile(function)).resolve().parent}
+    folders = {
+        pathlib.Path(__file__).resolve().parent,
+        pathlib.Path(inspect.getsourcefile(function)).resolve().parent
+    }
     texts, waiting = {}, [function]
     while waiting:
         thing = waiting.pop()
@@ -61,7 +66,8 @@ def code_digest(function, methods_of=()):
         texts[key] = inspect.getsource(thing)
         for inner in functions_of(thing):
             for name, value in named_by(inner, methods_of):
-                if (inspect.isfunction(value) or inspect.isclass(value)) and is_ours(value, folders):
+                if ((inspect.isfunction(value) or inspect.isclass(value)) and
+                        is_ours(value, folders)):
                     waiting.append(value)
                 elif isinstance(value, SIMPLE) and name.rpartition(".")[2].isupper():
                     texts[f"{inner.__module__}.{name}"] = repr(value)

@@ -47,7 +47,9 @@ def chosen(files, only):
         return files
     found = []
     for word in only.split(","):
-        matches = [f for f in files if f.stem.startswith(word) or f.stem.split("_", 1)[1].startswith(word)]
+        matches = [
+            f for f in files if f.stem.startswith(word) or f.stem.split("_", 1)[1].startswith(word)
+        ]
         if not word or not matches:
             raise Failure(f"--only {word}: there is no such section; --list names them")
         found += matches
@@ -69,10 +71,12 @@ def run_section(work, path):
         section["verdict"], section["why"] = module.verdict(data)
         if section["verdict"] not in report.VERDICTS or section["verdict"] == "failed":
             raise Failure(f"{name} has no verdict {section['verdict']}")
-    except Exception as error:  # whatever a section does, the others are tried and this one is said to have failed
+    # whatever a section does, the others are tried and this one is said to have failed
+    except Exception as error:
         if not isinstance(error, Failure):
             traceback.print_exc()
-        section.update(verdict="failed", shown=[], data=None, why=str(error) or type(error).__name__)
+        section.update(verdict="failed", shown=[], data=None, why=str(error) or
+                       type(error).__name__)
         work.say(f"FAILED: {name}: {section['why']}")
     finally:
         work.section = ""
@@ -96,8 +100,8 @@ def processor():
 def machine(work):
     doctor = work.dpmf_json("doctor")[0]
     used = doctor["tiles_for"]
-    caches = ", ".join(f"L{c['level']} {c['type'].lower()} {report.size_text(c['bytes'])}" for c in doctor["caches"]
-                       if c["type"] != "Instruction")
+    caches = ", ".join(f"L{c['level']} {c['type'].lower()} {report.size_text(c['bytes'])}"
+                       for c in doctor["caches"] if c["type"] != "Instruction")
     if used["from"] != "system":
         sizes = ", ".join(f"L{level} {report.size_text(used[f'l{level}'])}" for level in (1, 2, 3))
         caches = sizes + (" (by DPMF_CACHES)" if used["from"] == "environment" else " (guessed)")
@@ -114,24 +118,29 @@ def facts_of(work, machine_facts, left_out):
     measured = sum(m["seconds"] for m in work.measurements)
     return {
         "scale": work.scale, "seed": work.seed, "program": work.program, "machine": machine_facts,
-        "finished": report.now_text(), "seconds": round(measured, 1), "seconds_text": report.duration_text(measured),
-        "left_out": left_out + ([f"all dimensions but {', '.join(map(str, work.factors))}"] if work.factors else []) +
-        ([f"all sets but {', '.join(work.sets)}"] if work.sets else []),
-        "datasets": [{"name": d.name, "label": d.label, "real": d.real} for d in work._datasets.values()],
-        "peers": [{"name": p.name, "description": p.description} for p in work.peers],
-        "absent": [{"name": name, "how": how} for name, how in work.absent],
-        "measurements": [{"name": m["key"]["name"], "began": m["began"], "seconds": m["seconds"], "load": m["load"],
-                          "others": m["others"], "commands": m["commands"]} for m in work.measurements],
+        "finished": report.now_text(), "seconds": round(measured, 1),
+        "seconds_text": report.duration_text(measured), "left_out": left_out +
+        ([f"all dimensions but {', '.join(map(str, work.factors))}"] if work.factors else []) +
+        ([f"all sets but {', '.join(work.sets)}"] if work.sets else []), "datasets": [
+            {"name": d.name, "label": d.label, "real": d.real} for d in work._datasets.values()
+        ], "peers": [{"name": p.name, "description": p.description} for p in work.peers],
+        "absent": [{"name": name, "how": how} for name, how in work.absent], "measurements": [{
+            "name": m["key"]["name"], "began": m["began"], "seconds": m["seconds"],
+            "load": m["load"], "others": m["others"], "commands": m["commands"]
+        } for m in work.measurements],
     }
 
 
 def options(argv):
-    parser = argparse.ArgumentParser(prog="paper.py", description="The paper's evaluation, run again.")
+    parser = argparse.ArgumentParser(prog="paper.py",
+                                     description="The paper's evaluation, run again.")
     parser.add_argument("dpmf", nargs="?", help="the program, such as build/dpmf")
-    parser.add_argument("--scale", default="small", help="small (10 minutes), medium (an hour) or full (hours)")
+    parser.add_argument("--scale", default="small",
+                        help="small (10 minutes), medium (an hour) or full (hours)")
     parser.add_argument("--out", help="where the report goes (default build/paper/SCALE)")
     parser.add_argument("--only", default="", help="these sections: a list of numbers or names")
-    parser.add_argument("--factors", default="", help="only these numbers of factors, where a section has them")
+    parser.add_argument("--factors", default="",
+                        help="only these numbers of factors, where a section has them")
     parser.add_argument("--sets", default="", help="only these sets: netflix, yahoo, movielens")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="name the sections and end")

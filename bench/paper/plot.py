@@ -18,9 +18,11 @@ COLOURS = 8
 
 # For a plot that stands alone in a file: what report.py's page defines otherwise.
 STANDALONE_STYLE = """
-svg{--ink:#1c2127;--soft:#59636e;--line:#c9d1d9;--paper:#fff;--s0:#1f5fbf;--s1:#c2410c;--s2:#15803d;--s3:#7e22ce;
+svg{--ink:#1c2127;--soft:#59636e;--line:#c9d1d9;--paper:#fff;--s0:#1f5fbf;--s1:#c2410c;--s2:#15803d;
+--s3:#7e22ce;
 --s4:#0e7490;--s5:#a16207;--s6:#be185d;--s7:#4d5358;background:var(--paper)}
-@media (prefers-color-scheme:dark){svg{--ink:#e6edf3;--soft:#9aa6b2;--line:#3a434d;--paper:#12171d;--s0:#79b0ff;
+@media (prefers-color-scheme:dark){svg{--ink:#e6edf3;--soft:#9aa6b2;--line:#3a434d;--paper:#12171d;
+--s0:#79b0ff;
 --s1:#ff9d5c;--s2:#5fd38a;--s3:#c79bff;--s4:#56cfe1;--s5:#e3b341;--s6:#ff7eb6;--s7:#b1bac4}}
 text{font:12px system-ui,sans-serif;fill:var(--ink)}
 """
@@ -85,7 +87,8 @@ class Axis:
         self.log = log
         if log:
             if low <= 0:
-                raise ValueError("a logarithmic axis has no place for numbers that are not above zero")
+                raise ValueError(
+                    "a logarithmic axis has no place for numbers that are not above zero")
             low, high = math.log10(low), math.log10(high)
         if from_zero and not log:
             low, high = min(0.0, low), max(0.0, high)
@@ -99,7 +102,8 @@ class Axis:
 
     def place(self, value):
         value = math.log10(value) if self.log else value
-        return self.low_pixel + (value - self.low) / (self.high - self.low) * (self.high_pixel - self.low_pixel)
+        return (self.low_pixel + (value - self.low) / (self.high - self.low) *
+                (self.high_pixel - self.low_pixel))
 
     def ticks(self):
         return self._log_ticks() if self.log else self._linear_ticks()
@@ -129,14 +133,26 @@ def mark(shape, x, y, size, attributes):
     if shape == "circle":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}" {attributes}/>'
     corners = {
-        "square": [(-r, -r), (r, -r), (r, r), (-r, r)],
-        "triangle": [(0, -r * 1.2), (r * 1.1, r * 0.9), (-r * 1.1, r * 0.9)],
-        "down": [(0, r * 1.2), (r * 1.1, -r * 0.9), (-r * 1.1, -r * 0.9)],
-        "diamond": [(0, -r * 1.3), (r * 1.3, 0), (0, r * 1.3), (-r * 1.3, 0)],
-        "cross": [(-r, -r * .5), (-r * .5, -r), (0, -r * .5), (r * .5, -r), (r, -r * .5), (r * .5, 0), (r, r * .5),
-                  (r * .5, r), (0, r * .5), (-r * .5, r), (-r, r * .5), (-r * .5, 0)],
-        "plus": [(-r * .4, -r), (r * .4, -r), (r * .4, -r * .4), (r, -r * .4), (r, r * .4), (r * .4, r * .4),
-                 (r * .4, r), (-r * .4, r), (-r * .4, r * .4), (-r, r * .4), (-r, -r * .4), (-r * .4, -r * .4)],
+        "square": [(-r, -r), (r, -r), (r, r), (-r, r)], "triangle": [(0, -r * 1.2),
+                                                                     (r * 1.1, r * 0.9),
+                                                                     (-r * 1.1, r * 0.9)],
+        "down": [(0, r * 1.2), (r * 1.1, -r * 0.9),
+                 (-r * 1.1, -r * 0.9)], "diamond": [(0, -r * 1.3), (r * 1.3, 0), (0, r * 1.3),
+                                                    (-r * 1.3, 0)], "cross": [(-r, -r * .5),
+                                                                              (-r * .5, -r),
+                                                                              (0, -r * .5),
+                                                                              (r * .5, -r),
+                                                                              (r, -r * .5),
+                                                                              (r * .5, 0),
+                                                                              (r, r * .5),
+                                                                              (r * .5, r),
+                                                                              (0, r * .5),
+                                                                              (-r * .5, r),
+                                                                              (-r, r * .5),
+                                                                              (-r * .5, 0)],
+        "plus": [(-r * .4, -r), (r * .4, -r), (r * .4, -r * .4), (r, -r * .4), (r, r * .4),
+                 (r * .4, r * .4), (r * .4, r), (-r * .4, r), (-r * .4, r * .4), (-r, r * .4),
+                 (-r, -r * .4), (-r * .4, -r * .4)],
     }[shape]
     points = " ".join(f"{x + a:.1f},{y + b:.1f}" for a, b in corners)
     return f'<polygon points="{points}" {attributes}/>'
@@ -181,15 +197,18 @@ class Plot:
             names = list(dict.fromkeys(str(p[0]) for s in self.series for p in s.points))
             x_axis = None
         else:
-            x_axis = Axis([p[0] for s in self.series for p in s.points], self.log_x, LEFT, WIDTH - RIGHT)
+            x_axis = Axis([p[0] for s in self.series for p in s.points], self.log_x, LEFT,
+                          WIDTH - RIGHT)
         parts = [self._frame(x_axis, y_axis, names, top, height), legend]
         for index, series in enumerate(self.series):
             draw = self._bars if self.kind == "bar" else self._points
             parts.append(draw(index, series, x_axis, y_axis, names))
         namespace = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
         style = f"<style>{STANDALONE_STYLE}</style>" if standalone else ""
-        return (f'<svg{namespace} viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(self.title)}">'
-                f"{style}<title>{escape(self.title)}</title>{''.join(parts)}</svg>")
+        return (
+            f'<svg{namespace} viewBox="0 0 {WIDTH} {height}" role="img" '
+            f'aria-label="{escape(self.title)}">'
+            f"{style}<title>{escape(self.title)}</title>{''.join(parts)}</svg>")
 
     def colour(self, index):
         series = self.series[index]
@@ -205,7 +224,9 @@ class Plot:
             width = 30 + LETTER * len(text)
             if x > LEFT and x + width > WIDTH - RIGHT:
                 x, y = LEFT, y + 20
-            parts.append(self._stroke(index, [(x, y - 4), (x + 20, y - 4)]) if self._has_line(series) else "")
+            parts.append(
+                self._stroke(index, [(x, y - 4), (x + 20,
+                                                  y - 4)]) if self._has_line(series) else "")
             parts.append(self._mark(index, x + 10, y - 4, ""))
             parts.append(f'<text x="{x + 26}" y="{y}">{escape(text)}</text>')
             x += width + 12
@@ -217,7 +238,10 @@ class Plot:
     def _stroke(self, index, places):
         dash = ' stroke-dasharray="5 4"' if self.series[index].quoted else ""
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        return f'<polyline points="{points}" fill="none" stroke="{self.colour(index)}" stroke-width="2"{dash}/>'
+        return (
+            f'<polyline points="{points}" fill="none" stroke="{self.colour(index)}" '
+            f'stroke-width="2"{dash}/>'
+        )
 
     def _mark(self, index, x, y, title, size=4):
         fill = "var(--paper)" if self.series[index].quoted else self.colour(index)
@@ -230,26 +254,37 @@ class Plot:
         parts = []
         for tick in y_axis.ticks():
             y = y_axis.place(tick)
-            parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--line)"/>'
-                         f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick_text(tick)}</text>')
+            parts.append(
+                f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" '
+                'stroke="var(--line)"/>'
+                f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick_text(tick)}</text>')
         if names is None:
             ticks = self.x_ticks or x_axis.ticks()
             for tick in ticks:
                 x = x_axis.place(tick)
-                parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{bottom}" y2="{bottom + 5}" stroke="var(--soft)"/>'
-                             f'<text x="{x:.1f}" y="{bottom + 20}" text-anchor="middle">{tick_text(tick)}</text>')
+                parts.append(
+                    f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{bottom}" y2="{bottom + 5}" '
+                    'stroke="var(--soft)"/>'
+                    f'<text x="{x:.1f}" y="{bottom + 20}" '
+                    f'text-anchor="middle">{tick_text(tick)}</text>'
+                )
         else:
             slot = (WIDTH - RIGHT - LEFT) / len(names)
             for i, name in enumerate(names):
-                parts.append(f'<text x="{LEFT + slot * (i + .5):.1f}" y="{bottom + 20}" text-anchor="middle">'
-                             f"{escape(name)}</text>")
-        parts.append(f'<polyline points="{LEFT},{top} {LEFT},{bottom} {WIDTH - RIGHT},{bottom}" fill="none" '
-                     f'stroke="var(--soft)"/>')
-        parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{height - 14}" text-anchor="middle">'
-                     f"{escape(self.x_label)}</text>")
+                parts.append(
+                    f'<text x="{LEFT + slot * (i + .5):.1f}" y="{bottom + 20}" '
+                    'text-anchor="middle">'
+                    f"{escape(name)}</text>")
+        parts.append(
+            f'<polyline points="{LEFT},{top} {LEFT},{bottom} {WIDTH - RIGHT},{bottom}" fill="none" '
+            f'stroke="var(--soft)"/>')
+        parts.append(
+            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{height - 14}" text-anchor="middle">'
+            f"{escape(self.x_label)}</text>")
         middle = (top + bottom) / 2
-        parts.append(f'<text x="16" y="{middle}" text-anchor="middle" transform="rotate(-90 16 {middle})">'
-                     f"{escape(self.y_label)}</text>")
+        parts.append(
+            f'<text x="16" y="{middle}" text-anchor="middle" transform="rotate(-90 16 {middle})">'
+            f"{escape(self.y_label)}</text>")
         return "".join(parts)
 
     def _spread(self, index, x, low, high, y_axis):
@@ -260,8 +295,12 @@ class Plot:
                 f'stroke="{self.colour(index)}" fill="none" stroke-width="1.3"/>')
 
     def _said(self, series, point):
-        spread = f" ({number_text(point[2])} to {number_text(point[3])})" if point[2] is not None else ""
-        return f"{series.name}: {self.x_label} {number_text(point[0])}, {self.y_label} {number_text(point[1])}{spread}"
+        spread = (f" ({number_text(point[2])} to {number_text(point[3])})"
+                  if point[2] is not None else "")
+        return (
+            f"{series.name}: {self.x_label} {number_text(point[0])}, {self.y_label} "
+            f"{number_text(point[1])}{spread}"
+        )
 
     def _points(self, index, series, x_axis, y_axis, _names):
         places = [(x_axis.place(p[0]), y_axis.place(p[1])) for p in series.points]
@@ -285,8 +324,10 @@ class Plot:
             y = y_axis.place(point[1])
             fill = "var(--paper)" if series.quoted else self.colour(index)
             dash = ' stroke-dasharray="4 3"' if series.quoted else ""
-            parts.append(f'<g><title>{escape(self._said(series, point))}</title><rect x="{left:.1f}" '
-                         f'y="{min(y, base):.1f}" width="{width:.1f}" height="{abs(base - y):.1f}" fill="{fill}" '
-                         f'stroke="{self.colour(index)}"{dash}/></g>')
+            parts.append(
+                f'<g><title>{escape(self._said(series, point))}</title><rect x="{left:.1f}" '
+                f'y="{min(y, base):.1f}" width="{width:.1f}" height="{abs(base - y):.1f}" '
+                f'fill="{fill}" '
+                f'stroke="{self.colour(index)}"{dash}/></g>')
             parts.append(self._spread(index, left + width / 2, point[2], point[3], y_axis))
         return "".join(parts)

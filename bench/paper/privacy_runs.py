@@ -85,15 +85,17 @@ def make_release(work, dataset, mechanism, epsilon, options):
     ledger = work.temporary("ledger")
     delete(path, ledger, ledger + ".lock")
     work.run([work.dpmf, "ledger", "init", "-q", ledger])
-    said = work.dpmf_json("train", dataset.train, "--epsilon", epsilon, "--mechanism", mechanism, "--rating-range",
-                          dataset.range, "--catalogue", dataset.catalogue, "--ledger", ledger, "-j", work.threads,
-                          "--accept-epsilon", *options, "-o", path)
+    said = work.dpmf_json("train", dataset.train, "--epsilon", epsilon, "--mechanism", mechanism,
+                          "--rating-range", dataset.range, "--catalogue", dataset.catalogue,
+                          "--ledger", ledger, "-j", work.threads, "--accept-epsilon", *options,
+                          "-o", path)
     return path, said[-1]
 
 
 def test_error(work, dataset, release, test=None):
     """Everyone's vector is folded in at home from what they rated before."""
-    return work.dpmf_json("evaluate", release, test or dataset.test, "--history", dataset.train)[0]["rmse"]
+    return work.dpmf_json("evaluate", release, test or dataset.test, "--history",
+                          dataset.train)[0]["rmse"]
 
 
 def release_runs(work, dataset, mechanism, epsilon, draws, options):
@@ -107,13 +109,17 @@ def release_runs(work, dataset, mechanism, epsilon, draws, options):
         found["factors"] = said["factors"]
         statement = work.dpmf_json("privacy", "show", path)[0]
         delete(path)
-    found["statement"] = {key: statement[key] for key in ("kind", "unit", "adjacency", "mechanism", "epsilon", "delta",
-                                                          "group", "conditional") if key in statement}
+    found["statement"] = {
+        key: statement[key] for key in ("kind", "unit", "adjacency", "mechanism", "epsilon",
+                                        "delta", "group", "conditional") if key in statement
+    }
     return found
 
 
-POSTERIOR_EPSILONS = {"tiny": (10, 250), "small": (1, 10, 50, 250, 1000), "medium": (1, 10, 50, 100, 250, 500, 1000),
-                      "full": (1, 10, 50, 100, 250, 500, 1000, 2000)}
+POSTERIOR_EPSILONS = {
+    "tiny": (10, 250), "small": (1, 10, 50, 250, 1000), "medium": (1, 10, 50, 100, 250, 500, 1000),
+    "full": (1, 10, 50, 100, 250, 500, 1000, 2000)
+}
 POSTERIOR_DRAWS = {"tiny": 1, "small": 1, "medium": 2, "full": 3}
 POSTERIOR_OPTIONS = ("--kappa", KAPPA, "--max-ratings", TAU, "--chains", 1)
 
@@ -123,8 +129,10 @@ def posterior_run(work, dataset, epsilon):
                   POSTERIOR_DRAWS[work.scale], list(POSTERIOR_OPTIONS))
 
 
-PROVEN_EPSILONS = {"tiny": (1, 10), "small": (0.5, 1, 2, 5, 10, 20), "medium": (0.5, 1, 2, 5, 10, 20),
-                   "full": (0.25, 0.5, 1, 2, 5, 10, 20)}
+PROVEN_EPSILONS = {
+    "tiny": (1, 10), "small": (0.5, 1, 2, 5, 10, 20), "medium": (0.5, 1, 2, 5, 10, 20),
+    "full": (0.25, 0.5, 1, 2, 5, 10, 20)
+}
 PROVEN_DRAWS = {"tiny": 2, "small": 2, "medium": 5, "full": 10}
 
 
@@ -137,7 +145,8 @@ def open_run(work, dataset, options):
     """A model that is not private: its test error."""
     model = work.temporary("model.safetensors")
     delete(model)
-    work.dpmf_json("train", dataset.train, "-j", work.threads, "--seed", work.seed, *options, "-o", model)
+    work.dpmf_json("train", dataset.train, "-j", work.threads, "--seed", work.seed, *options, "-o",
+                   model)
     found = {"rmse": work.dpmf_json("evaluate", model, dataset.test)[0]["rmse"]}
     delete(model)
     return found
@@ -197,11 +206,15 @@ def sampler_run(work, dataset, _tool, options):
     """One run of the paper's sampler; {"diverged": True} where it did."""
     train, test = triples(work, dataset)
     words = [f"{name}={value:g}" for name, value in options.items()]
-    result = work.run([work.tool("bench_paper_sgld"), f"train={train}", f"test={test}", *words], accept=(0, DIVERGED))
+    result = work.run([work.tool("bench_paper_sgld"), f"train={train}", f"test={test}", *words],
+                      accept=(0, DIVERGED))
     if result.status == DIVERGED:
         return {"diverged": True}
     events = json_lines(result.stdout)
-    return {**events[-1], "rmse_by_epoch": [[e["epoch"], e["rmse"]] for e in events if e["event"] == "epoch"]}
+    return {
+        **events[-1], "rmse_by_epoch": [[e["epoch"], e["rmse"]] for e in events
+                                        if e["event"] == "epoch"]
+    }
 
 
 PRECISION_EPOCHS = {"tiny": 5, "small": 15, "medium": 40, "full": 60}
@@ -211,11 +224,15 @@ SAMPLER_EPOCHS = {"tiny": 6, "small": 30, "medium": 100, "full": 200}
 def precisions(work, dataset):
     """lambda_r and Lambda by a non-private SGLD, as the paper has them: an unaccounted release of
     its own."""
-    found = shared(work, "precisions", sampler_run, work, dataset, tool_key(work), {
-        "k": FACTORS, "tau": TAU, "warm_up": PRECISION_EPOCHS[work.scale], "epochs": 1, "drift": 0.5, "gradient": 1,
-        "time": 0.03, "seed": work.seed})
-    return {"warm_up": 0, "noise_precision": found["noise_precision"], "user_precision": found["user_precision"],
-            "item_precision": found["item_precision"]}
+    found = shared(
+        work, "precisions", sampler_run, work, dataset, tool_key(work), {
+            "k": FACTORS, "tau": TAU, "warm_up": PRECISION_EPOCHS[work.scale], "epochs": 1,
+            "drift": 0.5, "gradient": 1, "time": 0.03, "seed": work.seed
+        })
+    return {
+        "warm_up": 0, "noise_precision": found["noise_precision"],
+        "user_precision": found["user_precision"], "item_precision": found["item_precision"]
+    }
 
 
 def as_the_paper_ran(work, dataset, epsilon, reading, zeta):
@@ -223,15 +240,23 @@ def as_the_paper_ran(work, dataset, epsilon, reading, zeta):
     diverge."""
     fixed = precisions(work, dataset)
     for eta in ETAS:
-        options = {**fixed, "k": FACTORS, "tau": TAU, "rho": 1, "loss": epsilon / (4 * BOUND), "drift": 1,
-                   "gradient": READINGS[reading], "zeta": zeta, "time": eta * PAPER_RATINGS, "gamma": DECAY,
-                   "user_order": 1, "epochs": SAMPLER_EPOCHS[work.scale], "seed": work.seed}
-        found = shared(work, f"paper.{reading}.{zeta:g}.{epsilon:g}.{eta:g}", sampler_run, work, dataset,
-                       tool_key(work), options)
+        options = {
+            **fixed, "k": FACTORS, "tau": TAU, "rho": 1, "loss": epsilon / (4 * BOUND), "drift": 1,
+            "gradient": READINGS[reading], "zeta": zeta, "time": eta * PAPER_RATINGS,
+            "gamma": DECAY, "user_order": 1, "epochs": SAMPLER_EPOCHS[work.scale], "seed": work.seed
+        }
+        found = shared(work, f"paper.{reading}.{zeta:g}.{epsilon:g}.{eta:g}", sampler_run, work,
+                       dataset, tool_key(work), options)
         if not found.get("diverged"):
-            return {"epsilon": epsilon, "reading": reading, "zeta": zeta, "eta": eta, "rmse": found["folded_rmse"],
-                    "own_rmse": found["rmse"], "outside": found["outside"], "ratings": found["ratings"]}
-    raise Failure(f"the paper's sampler diverges at epsilon {epsilon} with every step size that the paper names")
+            return {
+                "epsilon": epsilon, "reading": reading, "zeta": zeta, "eta": eta,
+                "rmse": found["folded_rmse"], "own_rmse": found["rmse"],
+                "outside": found["outside"], "ratings": found["ratings"]
+            }
+    raise Failure(
+        f"the paper's sampler diverges at epsilon {epsilon} with every step size that the paper "
+        "names"
+    )
 
 
 def truthful_epsilon(epsilon, reading, zeta):
@@ -244,8 +269,10 @@ def truthful_epsilon(epsilon, reading, zeta):
     return READINGS[reading] * epsilon / (4 * zeta)
 
 
-PAPER_EPSILONS = {"tiny": (10, 250), "small": (10, 50, 250, 1000), "medium": (1, 10, 50, 100, 250, 500, 1000),
-                  "full": (1, 10, 50, 100, 250, 500, 1000)}
+PAPER_EPSILONS = {
+    "tiny": (10, 250), "small": (10, 50, 250, 1000), "medium": (1, 10, 50, 100, 250, 500, 1000),
+    "full": (1, 10, 50, 100, 250, 500, 1000)
+}
 
 
 # ---- groups of users -----------------------------------------------------------------------------
@@ -259,7 +286,8 @@ def users_in_order(work, dataset):
     key = json.dumps(dataset.key)
     if key not in USERS:
         USERS[key] = {user for user, _, _ in read_store(work, dataset.train)}
-    return sorted(USERS[key], key=lambda user: hashlib.sha256(f"{work.seed}/{user}".encode()).digest())
+    return sorted(USERS[key],
+                  key=lambda user: hashlib.sha256(f"{work.seed}/{user}".encode()).digest())
 
 
 def write_table(path, header, rows):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Puts a report's figures into the documents, so that none is typed by hand.
 
-    bench/paper/publish.py build/paper/small/report.json            keeps the tables and rewrites the documents' blocks
-    bench/paper/publish.py --check build/paper/small/report.json    1 when a document says something else
-    bench/paper/publish.py --page build/paper/small/report.json     also keeps the report's figures, as a page
-    bench/paper/publish.py                                          rewrites the blocks from what is kept
+    publish.py build/paper/small/report.json            keeps the tables, rewrites documents' blocks
+    publish.py --check build/paper/small/report.json    1 when a document says something else
+    publish.py --page build/paper/small/report.json     also keeps the report's figures, as a page
+    publish.py                                          rewrites the blocks from what is kept
 
 Tables are kept in docs/paper/SCALE/PROCESSOR/tables.json, one for each kind of processor, and a
 newer one replaces an older of the same processor. A block of README.md or docs/performance.md lies
@@ -31,8 +31,10 @@ from work import write_whole  # noqa: E402
 ROOT = HERE.parent.parent
 DOCUMENTS = ("README.md", "docs/performance.md")
 KEPT = "docs/paper"
-BLOCK = re.compile(r"(<!-- from report: (\S+) (\w+)\.(\w+)( newest)? -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-BUSY = 0.1  # of the machine's cores, on average over a section's measurements, that something else kept busy
+BLOCK = re.compile(r"(<!-- from report: (\S+) (\w+)\.(\w+)( newest)? -->\n)(.*?)(<!-- end -->)",
+                   re.DOTALL)
+# of the machine's cores, on average over a section's measurements, that something else kept busy
+BUSY = 0.1
 
 
 class Refusal(Exception):
@@ -69,10 +71,12 @@ def tables_of(report):
             if table["kind"] != "table":
                 continue
             found[f"{section['name']}.{table['name']}"] = {
-                "columns": table["columns"], "rows": [[number_text(cell) for cell in row] for row in table["rows"]],
+                "columns": table["columns"],
+                "rows": [[number_text(cell) for cell in row] for row in table["rows"]],
                 "caption": table["caption"], "finished": report["finished"], "version": report["program"]["version"],
-                "processor": machine["processor"], "threads": machine["threads"], "caches": machine["caches"],
-                "kernels": machine["kernels"], "busy": table["timed"] and (share is None or share > BUSY),
+                "processor": machine["processor"], "threads": machine["threads"],
+                "caches": machine["caches"], "kernels": machine["kernels"],
+                "busy": table["timed"] and (share is None or share > BUSY),
                 "disturbance": None if share is None else round(share, 3),
             }
     return found
@@ -83,8 +87,10 @@ def origin(scale, table):
     caption = table["caption"] + " " if table["caption"] else ""
     kernels = f", kernels {table['kernels']}" if table["kernels"] else ""
     busy = " Other work disturbed the machine." if table["busy"] else ""
-    return (f"\n({caption}`make paper SCALE={scale}`, {table['finished'][:10]}, {table['version']}; {table['processor']}, "
-            f"{table['threads']} threads, {table['caches']}{kernels}.{busy})\n")
+    return (
+        f"\n({caption}`make paper SCALE={scale}`, {table['finished'][:10]}, {table['version']}; "
+        f"{table['processor']}, "
+        f"{table['threads']} threads, {table['caches']}{kernels}.{busy})\n")
 
 
 # ---- what is kept --------------------------------------------------------------------------------
@@ -96,7 +102,10 @@ def kept_tables(root, scale):
     for path in sorted((root / KEPT / scale).glob("*/tables.json")):
         for name, table in json.loads(path.read_text(encoding="utf-8")).items():
             found.setdefault(name, []).append(table)
-    return {name: sorted(tables, key=lambda t: t["finished"], reverse=True) for name, tables in found.items()}
+    return {
+        name: sorted(tables, key=lambda t: t["finished"], reverse=True)
+        for name, tables in found.items()
+    }
 
 
 def wanted_names(root, scale):
@@ -119,8 +128,10 @@ def merged(kept, new, wanted, allow_busy):
     busy = sorted(name for name, table in chosen.items() if table["busy"])
     if busy and not allow_busy:
         said = ", ".join(f"{name} ({share_text(chosen[name]['disturbance'])})" for name in busy)
-        raise Refusal(f"other work disturbed these measurements: {said}. Measure them again on a quiet machine, or publish "
-                      f"them as they are with --busy")
+        raise Refusal(
+            f"other work disturbed these measurements: {said}. Measure them again on a quiet "
+            "machine, or publish "
+            f"them as they are with --busy")
     newer = {name: table for name, table in chosen.items()
              if name not in kept or kept[name]["finished"] <= table["finished"]}
     return {**kept, **newer}
@@ -130,7 +141,10 @@ def check_sound(report):
     if report["failed"]:
         raise Refusal(f"sections of this report failed: {', '.join(report['failed'])}")
     if "(" in report["machine"]["caches"]:
-        raise Refusal(f"this report was made for a machine that was named, not seen: {report['machine']['caches']}")
+        raise Refusal(
+            "this report was made for a machine that was named, not seen: "
+            f"{report['machine']['caches']}"
+        )
 
 
 # ---- the documents -------------------------------------------------------------------------------
@@ -140,7 +154,9 @@ def table_markdown(table):
     def cells(row):
         return "| " + " | ".join(number_text(cell).replace("|", "\\|") for cell in row) + " |"
 
-    lines = [cells(table["columns"]), "|" + "---|" * len(table["columns"]), *map(cells, table["rows"])]
+    lines = [
+        cells(table["columns"]), "|" + "---|" * len(table["columns"]), *map(cells, table["rows"])
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -162,28 +178,40 @@ def page(report, folder):
     for old in folder.glob("*.svg"):
         old.unlink()
     machine = report["machine"]
-    lines = [f"# The paper, reproduced: {report['scale']}", "",
-             f"Written by `bench/paper/publish.py` from the report of {report['finished']}, which measured for "
-             f"{report['seconds_text']}: {report['program']['version']}, {machine['processor']}, {machine['threads']} "
-             f"threads, {machine['caches']}, {machine['memory']} of memory, seed {report['seed']}.", ""]
+    lines = [
+        f"# The paper, reproduced: {report['scale']}", "",
+        f"Written by `bench/paper/publish.py` from the report of {report['finished']}, which "
+        "measured for "
+        f"{report['seconds_text']}: {report['program']['version']}, {machine['processor']}, "
+        f"{machine['threads']} "
+        f"threads, {machine['caches']}, {machine['memory']} of memory, seed {report['seed']}.", ""
+    ]
     lines += [f"- set {d['name']}: {d['label']}" for d in report["datasets"]]
     lines += [f"- {p['name']}: {p['description']}" for p in report["peers"]]
     lines += [f"- {p['name']}: absent" for p in report["absent"]]
     if report["left_out"]:
         lines += ["", "Not in it: " + ", ".join(report["left_out"]) + "."]
     for section in report["sections"]:
-        lines += ["", f"## {section['title']}: {section['verdict']}", "", f"The paper: {section['paper']}", "",
-                  f"This run: {section['why']}", ""]
+        lines += [
+            "", f"## {section['title']}: {section['verdict']}", "",
+            f"The paper: {section['paper']}", "", f"This run: {section['why']}", ""
+        ]
         share = disturbance(report, section["name"])
         if share is not None and share > BUSY:
-            lines += [f"Other work had {share:.0%} of the machine meanwhile: do not rely on the times.", ""]
+            lines += [
+                f"Other work had {share:.0%} of the machine meanwhile: do not rely on the times.",
+                ""
+            ]
         for shown in section["shown"]:
             if shown["kind"] == "text":
                 lines += [shown["text"], ""]
             elif shown["kind"] == "plot":
                 name = f"{section['name']}.{shown['name']}.svg"
                 write_whole(folder / name, shown["svg"] + "\n")
-                lines += [f"![{shown['title']}]({name})", "", f"{shown['title']}. {shown['note']}".strip(), ""]
+                lines += [
+                    f"![{shown['title']}]({name})", "",
+                    f"{shown['title']}. {shown['note']}".strip(), ""
+                ]
             else:
                 lines += [table_markdown(shown), shown["caption"], ""]
     write_whole(folder / "README.md", re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n")
@@ -231,11 +259,16 @@ def publish(arguments):
 
 
 def main(argv):
-    parser = argparse.ArgumentParser(prog="publish.py", description="A report's figures, put into the documents.")
-    parser.add_argument("report", nargs="?", help="report.json of a run; without it, what is kept is shown again")
-    parser.add_argument("--check", action="store_true", help="change nothing; fail when a document differs")
-    parser.add_argument("--page", action="store_true", help="keep the report's figures too, as a page beside its tables")
-    parser.add_argument("--busy", action="store_true", help="publish also what other work on the machine disturbed")
+    parser = argparse.ArgumentParser(prog="publish.py",
+                                     description="A report's figures, put into the documents.")
+    parser.add_argument("report", nargs="?",
+                        help="report.json of a run; without it, what is kept is shown again")
+    parser.add_argument("--check", action="store_true",
+                        help="change nothing; fail when a document differs")
+    parser.add_argument("--page", action="store_true",
+                        help="keep the report's figures too, as a page beside its tables")
+    parser.add_argument("--busy", action="store_true",
+                        help="publish also what other work on the machine disturbed")
     parser.add_argument("--root", default=str(ROOT), help="the tree whose documents these are")
     return publish(parser.parse_args(argv))
 

@@ -30,11 +30,14 @@ def epochs_for(work, k):
 
 def dpmf_speed(work, dataset, k, epochs, threads, options):
     model = work.temporary("model.safetensors")
-    events = work.dpmf_json("train", dataset.train, "-k", k, "--epochs", epochs, "-j", threads, "--seed", work.seed,
-                            "--no-adapt", "--memory", memory_for_dpmf(), *options, "-o", model)
+    events = work.dpmf_json("train", dataset.train, "-k", k, "--epochs", epochs,
+                            "-j", threads, "--seed", work.seed, "--no-adapt", "--memory",
+                            memory_for_dpmf(), *options, "-o", model)
     os.unlink(model)
-    return {"updates_per_second": [e["updates_per_second"] for e in events if e["event"] == "epoch"],
-            "tiling_seconds": events[-1]["tiling_seconds"], "tiles_on_disk": events[-1]["tiles_on_disk"]}
+    return {
+        "updates_per_second": [e["updates_per_second"] for e in events if e["event"] == "epoch"],
+        "tiling_seconds": events[-1]["tiling_seconds"], "tiles_on_disk": events[-1]["tiles_on_disk"]
+    }
 
 
 def peer_speed(work, peer, dataset, k, epochs, threads):

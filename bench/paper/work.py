@@ -32,10 +32,15 @@ YAHOO = {"users": 1_000_990, "items": 624_961, "ratings": 262_810_175}
 # ratings a user gave and those an item got: with all items, nearly every vector of a small set
 # would never be learned.
 SIZES = {
-    "tiny": {"netflix": (300, 400, 12_000), "yahoo": (200, 500, 12_000), "movielens": (300, 200, 12_000)},
-    "small": {"netflix": (40_000, 17_770, 8_252_759), "yahoo": (24_000, 14_984, 6_301_212), "movielens": None},
-    "medium": {"netflix": (97_000, 17_770, 20_012_940), "yahoo": (96_000, 59_937, 25_204_845), "movielens": None},
-    "full": {"netflix": None, "yahoo": None, "movielens": None},
+    "tiny": {
+        "netflix": (300, 400, 12_000), "yahoo": (200, 500, 12_000), "movielens": (300, 200, 12_000)
+    }, "small": {
+        "netflix": (40_000, 17_770, 8_252_759), "yahoo": (24_000, 14_984, 6_301_212),
+        "movielens": None
+    }, "medium": {
+        "netflix": (97_000, 17_770, 20_012_940), "yahoo": (96_000, 59_937, 25_204_845),
+        "movielens": None
+    }, "full": {"netflix": None, "yahoo": None, "movielens": None},
 }
 LIKE = {"netflix": "netflix", "yahoo": "yahoo", "movielens": "ml-1m"}
 TITLES = {"netflix": "Netflix", "yahoo": "Yahoo", "movielens": "MovieLens 1M"}
@@ -57,7 +62,8 @@ class Dataset:
 
     def __init__(self, folder, facts):
         self.folder = pathlib.Path(folder)
-        self.__dict__.update(facts)  # name, label, real, users, items, ratings, train_ratings, test_ratings, key
+        # name, label, real, users, items, ratings, train_ratings, test_ratings, key
+        self.__dict__.update(facts)
         self.path = str(self.folder / "all.dpr")
         self.train = str(self.folder / "train.dpr")
         self.test = str(self.folder / "test.dpr")
@@ -100,7 +106,8 @@ def processor_seconds():
     What the host of a virtual machine took away counts as everything's."""
     own = os.times()
     with open("/proc/stat", encoding="ascii") as file:
-        user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, file.readline().split()[1:9])
+        user, nice, system, _idle, _iowait, irq, softirq, steal = map(int,
+                                                                      file.readline().split()[1:9])
     return ((user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK"),
             own.user + own.system + own.children_user + own.children_system)
 
@@ -188,12 +195,14 @@ class Work:
             if len(words) == 40:
                 words.append(f"... ({len(argv) - 40} more)")
                 break
-            words.append(word if word and not set(word) & set(" '\"$|&;<>()*?") else "'" + word + "'")
+            words.append(word if word and not set(word) & set(" '\"$|&;<>()*?") else "'" + word +
+                         "'")
         return " ".join(words)
 
     def record(self, argv, seconds, status):
         if self._commands is not None:
-            self._commands.append({"command": self.shown(argv), "seconds": round(seconds, 3), "status": status})
+            self._commands.append(
+                {"command": self.shown(argv), "seconds": round(seconds, 3), "status": status})
 
     def run(self, argv, cwd=None, env=None, accept=(0,), timeout=None, on_line=None):
         """Runs a command to its end and records it. Fails with what it said unless its status is in
@@ -209,8 +218,9 @@ class Work:
         lines = []
         with errors:
             try:
-                child = subprocess.Popen(argv, cwd=cwd or self.out / "tmp", env=merged, stdin=subprocess.DEVNULL,
-                                         stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace",
+                child = subprocess.Popen(argv, cwd=cwd or self.out / "tmp", env=merged,
+                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                         stderr=errors, text=True, errors="replace",
                                          preexec_fn=dies_with_parent)
             except OSError as error:
                 raise Failure(f"{self.shown(argv)}: {error.strerror}") from error
@@ -234,7 +244,8 @@ class Work:
             said = errors.read()
         self.record(argv, seconds, child.returncode)
         if child.returncode not in accept:
-            raise Failure(f"{self.shown(argv)}: exit status {child.returncode}\n{said.strip()[-2000:]}")
+            raise Failure(
+                f"{self.shown(argv)}: exit status {child.returncode}\n{said.strip()[-2000:]}")
         return Result("".join(lines), said, seconds, child.returncode)
 
     def dpmf_json(self, *args, **options):
@@ -243,13 +254,17 @@ class Work:
         try:
             return [json.loads(line) for line in result.stdout.splitlines() if line.strip()]
         except json.JSONDecodeError as error:
-            raise Failure(f"{self.shown(['dpmf', *args])}: printed what is not JSON: {error}") from error
+            raise Failure(
+                f"{self.shown(['dpmf', *args])}: printed what is not JSON: {error}") from error
 
     def tool(self, name):
         """A benchmark program that was built beside dpmf: build/bench/NAME."""
         path = pathlib.Path(self.dpmf).parent / "bench" / name
         if not path.exists():
-            raise Failure(f"{name} is not built: cmake -DDPMF_BENCH=ON, then the target {name}; make paper does")
+            raise Failure(
+                f"{name} is not built: cmake -DDPMF_BENCH=ON, then the target {name}; make paper "
+                "does"
+            )
         return str(path)
 
     def temporary(self, name):
@@ -265,14 +280,11 @@ class Work:
         except (OSError, TypeError):
             raise TypeError(f"{name}: a measurement is a function in a file") from None
         return {
-            "name": name,
-            "parameters": [key_part(value) for value in args],
-            "code": code,
-            "scale": self.scale,
-            "seed": self.seed,
-            "dpmf": self.program,
-            "threads": self.threads,
-            "environment": {name: self.env[name] for name in MACHINE_VARIABLES if self.env.get(name)},
+            "name": name, "parameters": [key_part(value) for value in args], "code": code,
+            "scale": self.scale, "seed": self.seed, "dpmf": self.program, "threads": self.threads,
+            "environment": {
+                name: self.env[name] for name in MACHINE_VARIABLES if self.env.get(name)
+            },
         }
 
     def once(self, name, function, *args):
@@ -282,7 +294,8 @@ class Work:
         A Work among the arguments is handed on and is no part of the key; a Dataset and a peer
         stand for their contents. The rest, and the result, must be what JSON can hold.
         """
-        full_name = re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{self.section}.{name}" if self.section else name)
+        full_name = re.sub(r"[^A-Za-z0-9_.-]+", "-",
+                           f"{self.section}.{name}" if self.section else name)
         path = self.out / "data" / f"{full_name}.json"
         key = json.loads(json.dumps(self.key_of(full_name, function, args)))
         kept = self._kept(path, key)
@@ -318,7 +331,8 @@ class Work:
             "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began)),
             "seconds": round(seconds, 3),
             "load": os.getloadavg()[0],
-            "others": round(max(0, others) / seconds, 3),  # cores that something else kept busy meanwhile
+            # cores that something else kept busy meanwhile
+            "others": round(max(0, others) / seconds, 3),
             "commands": commands,
             "value": value,
         }
@@ -338,7 +352,9 @@ class Work:
                 if facts is None:
                     facts = self.once(f"set.{name}", make_synthetic, self, name, str(folder.name))
                 self._datasets[name] = Dataset(folder, facts)
-                missing = [p for p in ("all.dpr", "train.dpr", "test.dpr") if not (folder / p).exists()]
+                missing = [
+                    p for p in ("all.dpr", "train.dpr", "test.dpr") if not (folder / p).exists()
+                ]
                 if missing:
                     (self.out / "data" / f"set.{name}.json").unlink()
                     del self._datasets[name]
@@ -360,25 +376,33 @@ class Work:
 
 def described(path, work):
     facts = work.dpmf_json("describe", path)[0]
-    return {key: facts[key] for key in ("users", "items", "ratings", "min", "max", "mean", "top_500_share")}
+    return {
+        key: facts[key]
+        for key in ("users", "items", "ratings", "min", "max", "mean", "top_500_share")
+    }
 
 
 def describe_set(work, name, folder, real):
     """The facts and the label of a set whose three stores are there."""
     everything, train, test = folder / "all.dpr", folder / "train.dpr", folder / "test.dpr"
     facts = described(everything, work)
-    label = (f"{'real' if real else 'synthetic'}, {TITLES[name]}{'' if real else '-shaped'}, {facts['ratings']:,} "
-             f"ratings of {facts['users']:,} users for {facts['items']:,} items")
+    label = (
+        f"{'real' if real else 'synthetic'}, {TITLES[name]}{'' if real else '-shaped'}, "
+        f"{facts['ratings']:,} "
+        f"ratings of {facts['users']:,} users for {facts['items']:,} items")
     return {
-        **facts, "name": name, "title": TITLES[name], "label": label, "real": real, "range": RANGES[name],
-        "train_ratings": described(train, work)["ratings"], "test_ratings": described(test, work)["ratings"],
+        **facts, "name": name, "title": TITLES[name], "label": label, "real": real,
+        "range": RANGES[name], "train_ratings": described(train, work)["ratings"],
+        "test_ratings": described(test, work)["ratings"],
         "key": [name, real, facts, sha256_of_file(everything)],
     }
 
 
 def split_set(work, folder, *how):
-    work.run([work.dpmf, "split", folder / "all.dpr", "--train", folder / "train.dpr", "--test", folder / "test.dpr",
-              *how, "--quiet"])
+    work.run([
+        work.dpmf, "split", folder / "all.dpr", "--train", folder / "train.dpr", "--test",
+        folder / "test.dpr", *how, "--quiet"
+    ])
 
 
 def make_synthetic(work, name, folder_name):
@@ -389,8 +413,10 @@ def make_synthetic(work, name, folder_name):
     options = ["--scale", "0:5:0.05"] if name == "yahoo" else []  # as the paper rescaled it
     if size:
         options += ["--users", size[0], "--items", size[1], "--ratings", size[2]]
-    work.run([work.dpmf, "synth", "--like", LIKE[name], *options, "--seed", work.seed, "-o", folder / "all.dpr",
-              "--catalogue-out", folder / "catalogue.csv", "--quiet"])
+    work.run([
+        work.dpmf, "synth", "--like", LIKE[name], *options, "--seed", work.seed, "-o",
+        folder / "all.dpr", "--catalogue-out", folder / "catalogue.csv", "--quiet"
+    ])
     split_set(work, folder, "--test-fraction", TEST_FRACTIONS[name], "--seed", work.seed)
     return {**describe_set(work, name, folder, False), "catalogue": "catalogue.csv"}
 
@@ -409,11 +435,14 @@ def real_inputs(name, where):
         found = {"files": first("training_set/mv_*.txt", "mv_*.txt", "combined_data_*.txt*"),
                  "probe": first("probe.txt")}
     elif name == "yahoo":
-        found = {"files": first("trainIdx1.txt*", "train*.txt*"), "test": first("validationIdx1.txt*")}
+        found = {
+            "files": first("trainIdx1.txt*", "train*.txt*"), "test": first("validationIdx1.txt*")
+        }
     else:
         found = {"files": first("ratings.dat", "ratings.dat.*"), "catalogue": first("movies.dat")}
     if not found["files"]:
-        raise Failure(f"{name.upper()}={where} has none of the files of that set: see docs/paper.md")
+        raise Failure(
+            f"{name.upper()}={where} has none of the files of that set: see docs/paper.md")
     return found
 
 
@@ -423,7 +452,8 @@ def import_real(work, name, folder_name, stamps):
     folder.mkdir(parents=True)
     found = real_inputs(name, os.path.realpath(work.env[name.upper()]))
     reading = {"yahoo": ["--rescale", "0:100=0:5"],
-               "movielens": ["--format", "movielens", "--on-error", "skip"]}  # as private runs want it
+               # as private runs want it
+               "movielens": ["--format", "movielens", "--on-error", "skip"]}
     importing = [work.dpmf, "import", "--quiet", *reading.get(name, [])]
     work.run([*importing, "-o", folder / "all.dpr", *found["files"], *found.get("test", [])])
     if found.get("test"):

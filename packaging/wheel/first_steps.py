@@ -1,4 +1,5 @@
-"""What a new user does first, with nothing but the wheel: from a CSV file to a private release to recommendations.
+"""What a new user does first, with nothing but the wheel: from a CSV file to a private release to
+recommendations.
 
 test.sh runs it in a clean virtual environment for each Python.
 """
@@ -23,7 +24,8 @@ def main() -> None:
     with open(folder / "ratings.csv", "w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["userId", "movieId", "rating"])
-        table.writerows([f"u{user}", f"film {film}", 1 + (user + film) % 5] for user, film in zip(users, films))
+        table.writerows([f"u{user}", f"film {film}", 1 + (user + film) % 5]
+                        for user, film in zip(users, films))
 
     ordinary = dpmf.Model(n_factors=8, n_epochs=5).fit_file(folder / "ratings.csv")
     assert len(ordinary.recommend("u1", n=3).items) == 3
@@ -37,14 +39,18 @@ def main() -> None:
     assert len(at_home.recommend(ratings={"film 3": 5, "film 4": 1}, n=3).items) == 3
 
     for command in ([sys.executable, "-m", "dpmf"], [str(Path(sys.executable).parent / "dpmf")]):
-        said = subprocess.run([*command, "version"], capture_output=True, text=True, check=True).stdout
+        said = subprocess.run([*command, "version"], capture_output=True, text=True,
+                              check=True).stdout
         assert said == f"dpmf {dpmf.__version__}\n", said
-        subprocess.run([*command, "privacy", "verify", "-q", str(folder / "release.safetensors")], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run([*command, "privacy", "verify", "-q",
+                        str(folder / "release.safetensors")], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([sys.executable, "-m", "dpmf", "import", "-q", str(folder / "ratings.csv"), "-o",
                     str(folder / "ratings.dpr")], check=True)
     assert dpmf.describe(folder / "ratings.dpr")["ratings"] == 8000
-    print(f"Python {sys.version.split()[0]}, NumPy {np.__version__}: ratings to release to recommendations")
+    print(
+        f"Python {sys.version.split()[0]}, NumPy {np.__version__}: ratings to release to "
+        "recommendations"
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""Recommendations from an index of nearest neighbours, for catalogues too large to score every item.
+"""Recommendations from an index of nearest neighbours, for catalogues too large to score every
+item.
 
-An index knows cosines, where a predicted rating is an inner product plus a bias. `export(cosine=True)` writes item vectors
-with two more numbers, whose cosines with (u, 1, 0) order items as predicted ratings do. Any index takes them; this uses
-hnswlib (``pip install hnswlib``), and NumPy alone where it is not installed.
+An index knows cosines, where a predicted rating is an inner product plus a bias.
+`export(cosine=True)` writes item vectors with two more numbers, whose cosines with (u, 1, 0) order
+items as predicted ratings do. Any index takes them; this uses hnswlib (``pip install hnswlib``),
+and NumPy alone where it is not installed.
 """
 
 from __future__ import annotations
@@ -46,7 +48,10 @@ def main() -> None:
         asked = np.load(place / "user_cosine_vectors.npy")
 
     found = model.items_[nearest(vectors, asked[:100], 10)]
-    exact = [model.recommend(user, n=10, exclude_seen=False, by="rating").items for user in model.users_[:100]]
+    exact = [
+        model.recommend(user, n=10, exclude_seen=False, by="rating").items
+        for user in model.users_[:100]
+    ]
     shared = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(found, exact)])
     print(f"of the ten best items the index finds {100 * shared:.0f} %")
 

@@ -36,7 +36,8 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if begun in the background
     sys.path.insert(0, str(HERE))
     suite = unittest.TestLoader().discover(str(HERE))
-    runner = unittest.TextTestRunner(sys.stdout, resultclass=Result, verbosity=0, warnings="default")
+    runner = unittest.TextTestRunner(sys.stdout, resultclass=Result, verbosity=0,
+                                     warnings="default")
     result = runner.run(suite)
     for test, why in result.skipped:
         print(f"skipped: {test.id()}: {why}")

@@ -79,7 +79,10 @@ def read_safetensors(data):
     """Tensors and metadata of a safetensors file, by the format's own description: eight bytes of
     length, little-endian; a JSON header; and the tensors' bytes, at offsets from the end of the
     header."""
-    types = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "U64": "<u8", "I32": "<i4", "U32": "<u4", "U8": "u1"}
+    types = {
+        "F32": "<f4", "F64": "<f8", "I64": "<i8", "U64": "<u8", "I32": "<i4", "U32": "<u4",
+        "U8": "u1"
+    }
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8:8 + length].decode("utf-8"))
     metadata = header.pop("__metadata__", {})
@@ -100,4 +103,6 @@ def movielens_1m():
         raise unittest.SkipTest(f"there is no {packed}, or no zstd")
     text = subprocess.run(["zstd", "-dcq", str(packed)], capture_output=True, check=True).stdout
     table = np.fromstring(text.replace(b"::", b" "), dtype=np.int64, sep=" ").reshape(-1, 4)
-    return table[:, 0].copy(), table[:, 1].copy(), table[:, 2].astype(np.float64), folder / "movies.dat"
+    return table[:, 0].copy(), table[:,
+                                     1].copy(), table[:,
+                                                      2].astype(np.float64), folder / "movies.dat"

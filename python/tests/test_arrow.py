@@ -44,8 +44,10 @@ class OnlyArray:
 
 def columns(n=2000):
     users, items, ratings = made_up(n_users=100, n_items=30, n=n)
-    return {"user": [f"u{user}" for user in users], "movieId": items.astype(np.int64), "rating": ratings,
-            "timestamp": np.arange(n, dtype=np.int64)}
+    return {
+        "user": [f"u{user}" for user in users], "movieId": items.astype(np.int64),
+        "rating": ratings, "timestamp": np.arange(n, dtype=np.int64)
+    }
 
 
 def fit(table, **names):
@@ -68,8 +70,8 @@ class In(FolderTest):
 
     def test_named_columns(self):
         own = columns()
-        table = Made(who=own["user"], user=np.zeros(2000), movieId=own["movieId"], grade=own["rating"],
-                     when=own["timestamp"])
+        table = Made(who=own["user"], user=np.zeros(2000), movieId=own["movieId"],
+                     grade=own["rating"], when=own["timestamp"])
         self.same(table, user="who", rating="grade", time="when")
         with self.assertRaises(dpmf.InputError) as raised:
             fit(table, user="nobody", rating="grade")
@@ -87,7 +89,9 @@ class In(FolderTest):
         with self.assertRaises(dpmf.InputError):
             fit(Made(user=own["user"], item=own["movieId"], more=own["movieId"]))
         model = dpmf.Model(n_factors=2, n_epochs=2, goal="ranking")
-        self.assertEqual(model.fit(Made(user=own["user"], item=own["movieId"], more=own["movieId"])).goal_, "ranking")
+        self.assertEqual(
+            model.fit(Made(user=own["user"], item=own["movieId"], more=own["movieId"])).goal_,
+            "ranking")
 
     def test_a_stream_is_read_once(self):
         pa = module("pyarrow")
@@ -99,7 +103,8 @@ class In(FolderTest):
     def test_no_message_shows_people(self):
         own = columns(10)
         own["user"][3] = "secret\0person"
-        for table in (Made(**own), Made(user=own["user"], other=own["movieId"]), Made(secret=own["user"])):
+        for table in (Made(**own), Made(user=own["user"],
+                                        other=own["movieId"]), Made(secret=own["user"])):
             with self.assertRaises(dpmf.DpmfError) as raised:
                 fit(table)
             self.assertNotIn("secret", str(raised.exception))
@@ -116,18 +121,22 @@ class In(FolderTest):
         own = columns()
         with quiet():
             model = private_model(self.folder, catalogue=list(range(30)), insecure_noise_seed=1)
-            table = model.fit(Made(user=own["user"], item=own["movieId"], rating=own["rating"])).item_factors_
-            wanted = private_model(self.folder, catalogue=list(range(30)), insecure_noise_seed=1).fit(
-                own["user"], own["movieId"], own["rating"]).item_factors_
+            table = model.fit(Made(user=own["user"], item=own["movieId"],
+                                   rating=own["rating"])).item_factors_
+            wanted = private_model(self.folder, catalogue=list(range(30)),
+                                   insecure_noise_seed=1).fit(own["user"], own["movieId"],
+                                                              own["rating"]).item_factors_
         np.testing.assert_array_equal(table, wanted)
 
     def test_import(self):
         report = dpmf.import_ratings(Made(**columns()), self.folder / "a.dpr", memory="64MiB")
         self.assertEqual((report.ratings, report.users, report.skipped), (2000, 100, 0))
-        model = dpmf.Model(n_factors=3, n_epochs=3, deterministic=True).fit_file(self.folder / "a.dpr")
+        model = dpmf.Model(n_factors=3, n_epochs=3,
+                           deterministic=True).fit_file(self.folder / "a.dpr")
         np.testing.assert_array_equal(model.item_factors_, fit(Made(**columns())).item_factors_)
         with self.assertRaises(dpmf.InputError):
-            dpmf.import_ratings(Made(user=["a"], item=["b"], rating=np.array([np.nan])), self.folder / "b.dpr")
+            dpmf.import_ratings(Made(user=["a"], item=["b"], rating=np.array([np.nan])),
+                                self.folder / "b.dpr")
         self.assertFalse((self.folder / "b.dpr").exists())
         with self.assertRaises(dpmf.UsageError):
             dpmf.import_ratings(3, self.folder / "b.dpr")
@@ -198,7 +207,8 @@ class In(FolderTest):
         module("pyarrow")
         own = columns()
         with dbapi.connect() as connection, connection.cursor() as cursor:
-            cursor.execute("CREATE TABLE t (user TEXT, movieId INTEGER, rating REAL, timestamp INTEGER)")
+            cursor.execute(
+                "CREATE TABLE t (user TEXT, movieId INTEGER, rating REAL, timestamp INTEGER)")
             cursor.executemany("INSERT INTO t VALUES (?, ?, ?, ?)",
                                [tuple(getattr(value, "item", lambda: value)() for value in row)
                                 for row in zip(*own.values())])
@@ -234,14 +244,17 @@ class Out(unittest.TestCase):
 
     def test_what_goes_out_comes_in(self):
         vectors = self.model.item_vectors()
-        again = fit(Made(user=[f"u{i}" for i in range(30)], item=self.model.items_, rating=vectors._biases))
+        again = fit(
+            Made(user=[f"u{i}" for i in range(30)], item=self.model.items_, rating=vectors._biases))
         self.assertEqual(sorted(again.items_.tolist()), sorted(self.model.items_.tolist()))
 
     def test_pyarrow(self):
         pa = module("pyarrow")
         table = self.best.to_arrow()
-        self.assertEqual(table.to_pydict(), {"item": self.best.items.tolist(), "score": self.best.scores.tolist(),
-                                             "rank": [1, 2, 3, 4]})
+        self.assertEqual(table.to_pydict(), {
+            "item": self.best.items.tolist(), "score": self.best.scores.tolist(),
+            "rank": [1, 2, 3, 4]
+        })
         self.assertEqual(pa.record_batch(self.model.item_vectors()).schema.field("vector").type,
                          pa.list_(pa.field("item", pa.float32(), nullable=False), 3))
         vectors = self.model.item_vectors().to_arrow()
@@ -260,7 +273,8 @@ class Out(unittest.TestCase):
         self.assertEqual(len(self.model.item_vectors().to_pandas()["vector"][0]), 3)
 
     def test_without_them(self):
-        with unittest.mock.patch.dict("sys.modules", {"polars": None}), self.assertRaises(dpmf.DpmfError) as raised:
+        with unittest.mock.patch.dict("sys.modules", {"polars": None}), self.assertRaises(
+                dpmf.DpmfError) as raised:
             self.best.to_polars()
         self.assertIn("pip install polars", str(raised.exception))
 

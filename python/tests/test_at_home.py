@@ -33,7 +33,8 @@ class Dense:
         self.mean = counts / counts.sum() @ self.V
         self.centred = self.V - self.mean
         self.C = (self.centred * (counts / counts.sum())[:, None]).T @ self.centred
-        self.crowd = np.float32(np.log(counts / counts.mean()) + 0.3 / self.unit * self.b).astype(np.float64)
+        self.crowd = np.float32(np.log(counts / counts.mean()) + 0.3 / self.unit * self.b).astype(
+            np.float64)
         self.penalties = np.array([float(metadata["dpmf.bias_penalty"])]
                                   + [float(metadata["dpmf.factor_penalty"])] * self.V.shape[1])
 
@@ -51,7 +52,8 @@ class Dense:
         """What lists are ordered by, as docs/goals.md has it."""
         w, g, k = self.fit(items, ratings), 0.3 / self.unit, self.V.shape[1]
         centred, C = self.centred, self.C
-        weights = np.clip((np.asarray(ratings, dtype=np.float64) - self.min) / self.unit - 0.5, -0.5, 1)
+        weights = np.clip((np.asarray(ratings, dtype=np.float64) - self.min) / self.unit - 0.5,
+                          -0.5, 1)
         p = np.linalg.solve(np.abs(weights).sum() * C + np.eye(k) * np.trace(C) / 2,
                             weights @ centred[items])
         return self.crowd + g * (w[0] + w[1:] @ self.mean) + 2 * taste * centred @ (p + g * w[1:])
@@ -60,7 +62,8 @@ class Dense:
 class AtHome(FolderTest):
     def compare(self, users, items, ratings, catalogue, n_people, epsilon):
         with quiet():  # noise from a seed, so that this test is the same every time
-            model = private_model(self.folder, epsilon=epsilon, catalogue=catalogue, insecure_noise_seed=11)
+            model = private_model(self.folder, epsilon=epsilon, catalogue=catalogue,
+                                  insecure_noise_seed=11)
             model.fit(users, items, ratings)
         model.save(self.folder / "r.safetensors")
         dense = Dense((self.folder / "r.safetensors").read_bytes())
@@ -81,7 +84,8 @@ class AtHome(FolderTest):
             worst = max(worst, float(np.abs(got - expected).max()))
             for taste in (0.5, 0.9, None):
                 order = {"by": "rating"} if taste is None else {"taste": taste}
-                scores = expected.copy() if taste is None else dense.scores(own, ratings[mine], taste)
+                scores = (expected.copy() if taste is None else dense.scores(
+                    own, ratings[mine], taste))
                 without = scores.copy()
                 without[own] = -np.inf
                 top = np.argsort(-without, kind="stable")[:20]

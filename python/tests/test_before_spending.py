@@ -37,7 +37,8 @@ class BeforeSpending(FolderTest):
         with warnings.catch_warnings():
             warnings.simplefilter("always", dpmf.DpmfWarning)
             warnings.showwarning = show
-            model = private_model(self.folder, **{"catalogue": range(50), **parameters}).fit(*self.ratings)
+            model = private_model(self.folder, **{"catalogue": range(50),
+                                                  **parameters}).fit(*self.ratings)
         self.assertTrue(releases_in(ledger) > 0)
         ledger.unlink()
         (self.folder / "ledger.lock").unlink()
@@ -45,10 +46,12 @@ class BeforeSpending(FolderTest):
 
     def test_wishes_of_nobody(self):
         told, model = self.warned(user_privacy={f"u{i}": 0 for i in range(50)})
-        self.assertEqual(told, [("50 of 50 wishes match nobody: check the ids", dpmf.PrivacyWarning, False)])
+        self.assertEqual(
+            told, [("50 of 50 wishes match nobody: check the ids", dpmf.PrivacyWarning, False)])
         self.assertEqual(model.report_["wishes_of_nobody"], 50)
         told, model = self.warned(user_privacy={3: 0, 4: 9})
-        self.assertEqual([text for text, *_ in told], ["1 of 2 wishes above epsilon: the release's epsilon holds"])
+        self.assertEqual([text for text, *_ in told],
+                         ["1 of 2 wishes above epsilon: the release's epsilon holds"])
         self.assertEqual(model.report_["wishes_above"], 1)
         # of two rows of one user the stricter one counts, and it is reported
         wishes = self.folder / "wishes.csv"
@@ -63,19 +66,26 @@ class BeforeSpending(FolderTest):
         self.ratings = [f"u{user}" for user in users], [str(item) for item in items], ratings
         people = sorted(set(self.ratings[0]))
         told, _ = self.warned(catalogue=[str(i) for i in range(40)] + people[:3])
-        self.assertIn(("3 users have the id of an item of the catalogue that nobody rated: is it a list of people? The "
-                       "release would publish it", dpmf.PrivacyWarning, False), told)
-        told, _ = self.warned(catalogue=[str(i) for i in range(50)],
-                              item_features={"item": [str(i) for i in range(40)], "kind": [people[i % 2] for i in range(40)]})
-        self.assertIn(("2 users have the id of a category or a number of the item features: are they about people?",
-                       dpmf.PrivacyWarning, False), told)
+        self.assertIn((
+            "3 users have the id of an item of the catalogue that nobody rated: is it a list of "
+            "people? The "
+            "release would publish it", dpmf.PrivacyWarning, False), told)
+        told, _ = self.warned(
+            catalogue=[str(i) for i in range(50)], item_features={
+                "item": [str(i) for i in range(40)], "kind": [people[i % 2] for i in range(40)]
+            })
+        self.assertIn((
+            "2 users have the id of a category or a number of the item features: are they about "
+            "people?",
+            dpmf.PrivacyWarning, False), told)
 
     def test_ratings_outside(self):
         told, model = self.warned(catalogue=range(1000, 1050))
         self.assertEqual(told, [
             ("6000 of 6000 ratings are outside the catalogue: check how it spells its items",
              dpmf.PrivacyWarning, False),
-            ("no user is left: the release will hold nothing but noise", dpmf.PrivacyWarning, False)])
+            ("no user is left: the release will hold nothing but noise", dpmf.PrivacyWarning, False)
+        ])
         told, model = self.warned(catalogue=range(1, 50), rating_range=(2, 5))
         (first, kind, is_late), (second, *_) = told
         self.assertRegex(first, r"^\d+ of 6000 ratings are outside the catalogue, and left out$")
@@ -86,7 +96,8 @@ class BeforeSpending(FolderTest):
         with warnings.catch_warnings():
             warnings.simplefilter("error", dpmf.PrivacyWarning)
             with self.assertRaisesRegex(dpmf.PrivacyWarning, "1 of 1 wish matches nobody"):
-                private_model(self.folder, catalogue=range(50), user_privacy={"x": 0}).fit(*self.ratings)
+                private_model(self.folder, catalogue=range(50),
+                              user_privacy={"x": 0}).fit(*self.ratings)
         self.assertEqual(releases_in(self.folder / "ledger"), 0)
 
     def test_claims_as_errors_spend_nothing(self):
@@ -101,7 +112,8 @@ class BeforeSpending(FolderTest):
             with self.subTest(assumed), warnings.catch_warnings():
                 warnings.simplefilter("error", dpmf.PrivacyWarning)
                 model = private_model(self.folder, **{"catalogue": range(50), **parameters})
-                with self.assertRaisesRegex(dpmf.PrivacyWarning, f"is {kind}, not proven: it assumes .*{assumed}"):
+                with self.assertRaisesRegex(dpmf.PrivacyWarning,
+                                            f"is {kind}, not proven: it assumes .*{assumed}"):
                     model.fit(*self.ratings)
                 self.assertFalse(model.__sklearn_is_fitted__())
                 self.assertEqual(releases_in(self.folder / "ledger"), 0)
@@ -116,8 +128,9 @@ class BeforeSpending(FolderTest):
             % (sys.path, str(self.folder / "ledger"), str(self.folder / "ledger")))
         end, terminal = pty.openpty()
         with open(terminal, "wb", buffering=0) as other:
-            process = subprocess.Popen([sys.executable, "-c", script], stderr=other,
-                                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            process = subprocess.Popen(
+                [sys.executable, "-c", script], stderr=other,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         said = b""
         with open(end, "rb", buffering=0) as stream:
             while b"begins in" not in said:
@@ -142,13 +155,16 @@ class BeforeSpending(FolderTest):
             "import dpmf\n"
             "from support import made_up, private_model\n"
             "from pathlib import Path\n"
-            "private_model(Path(%r), catalogue=range(50), user_privacy={'ann@example.org': 0}, about={'title': 'x'},\n"
+            "private_model(Path(%r), catalogue=range(50), user_privacy={'ann@example.org': 0}, "
+            "about={'title': 'x'},\n"
             "              item_features={3: {'year': 1984}},\n"
-            "              progress=lambda progress: os.kill(os.getpid(), signal.SIGKILL)).fit(*made_up())\n"
+            "              progress=lambda progress: os.kill(os.getpid(), "
+            "signal.SIGKILL)).fit(*made_up())\n"
             % (sys.path, str(self.folder)))
         temporary = self.folder / "temporary"
         temporary.mkdir()
-        done = subprocess.run([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(temporary)})
+        done = subprocess.run([sys.executable, "-c", script],
+                              env={**os.environ, "TMPDIR": str(temporary)})
         self.assertEqual(done.returncode, -signal.SIGKILL)
         self.assertEqual([path for path in temporary.rglob("*") if path.is_file()], [])
 
@@ -159,7 +175,8 @@ class OnceSpent(FolderTest):
 
     def states(self):
         """What became of each release, by the ledger."""
-        shown = run_dpmf("ledger", "show", "--json", "--ledger", self.folder / "ledger").splitlines()
+        shown = run_dpmf("ledger", "show", "--json", "--ledger",
+                         self.folder / "ledger").splitlines()
         return [line["state"] for line in map(json.loads, shown) if line["event"] == "release"]
 
     def fit_and_then(self, late):

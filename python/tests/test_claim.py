@@ -12,13 +12,18 @@ import unittest
 import dpmf
 from support import BINARY, FolderTest, quiet, run_dpmf
 
-CATALOGUE, RESEARCH, SEED = ["--catalogue-from-ratings"], ["--research"], ["--insecure-noise-seed", "1"]
+CATALOGUE, RESEARCH = ["--catalogue-from-ratings"], ["--research"]
+SEED = ["--insecure-noise-seed", "1"]
 ACCEPTED = {
-    "biases": [([], []), (["--delta", "0.001", "--accept-delta"], ["delta"]),
-               (["--epsilon", "25", "--accept-epsilon"], ["epsilon"]),
-               (["--declared-users", "200000", "--epsilon", "25", "--accept-delta", "--accept-epsilon"],
-                ["delta", "epsilon"]),
-               (["--accept-delta", "--accept-epsilon"], [])],  # accepting what nobody asked for assumes nothing
+    "biases": [
+        ([], []),
+        (["--delta", "0.001", "--accept-delta"], ["delta"]),
+        (["--epsilon", "25", "--accept-epsilon"], ["epsilon"]),
+        (["--declared-users", "200000", "--epsilon", "25", "--accept-delta",
+          "--accept-epsilon"], ["delta", "epsilon"]),
+        # accepting what nobody asked for assumes nothing
+        (["--accept-delta", "--accept-epsilon"], [])
+    ],
     "posterior": [([], []), (["--epsilon", "25", "--accept-epsilon"], ["epsilon"])],
 }
 
@@ -28,11 +33,15 @@ def ways():
     for mechanism, accepted in ACCEPTED.items():
         for catalogue, research, seed, (options, assumed) in itertools.product(
                 [False, True], [False, True], [False, True], accepted):
-            names = ["convergence"] * (mechanism == "posterior") + ["catalogue"] * catalogue + assumed
+            names = (["convergence"] * (mechanism == "posterior") + ["catalogue"] * catalogue +
+                     assumed)
             kind = ("not private" if research or seed else "conditional" if mechanism == "posterior"
                     else "partial" if names else "proven")
-            given = ["--mechanism", mechanism, *options, *(CATALOGUE if catalogue else ["--catalogue", "items.csv"]),
-                     *RESEARCH * research, *SEED * seed]
+            given = [
+                "--mechanism", mechanism, *options,
+                *(CATALOGUE if catalogue else ["--catalogue", "items.csv"]), *RESEARCH * research,
+                *SEED * seed
+            ]
             if mechanism == "posterior":
                 given += ["--epochs", "2", "-k", "2"]
             if "--epsilon" not in given:
@@ -43,8 +52,8 @@ def ways():
 class Claims(FolderTest):
     def setUp(self):
         super().setUp()
-        run_dpmf("synth", "-q", "--users", "60", "--items", "12", "--ratings", "400", "--catalogue-out",
-                 self.folder / "items.csv", "-o", self.folder / "r.dpr")
+        run_dpmf("synth", "-q", "--users", "60", "--items", "12", "--ratings", "400",
+                 "--catalogue-out", self.folder / "items.csv", "-o", self.folder / "r.dpr")
 
     def call(self, *words):
         return subprocess.run([BINARY, *words], cwd=self.folder, capture_output=True, text=True)
@@ -56,7 +65,8 @@ class Claims(FolderTest):
         """Passes what is proven, and else what is assumed when all of that is accepted."""
         of_sampler, others = "convergence" in names, bool(set(names) - {"convergence"})
         for accept, passes in (([], not names), (["--accept", "conditional"], not others),
-                               (["--accept", "partial"], not of_sampler), (["--accept", "both"], True)):
+                               (["--accept", "partial"], not of_sampler), (["--accept",
+                                                                            "both"], True)):
             done = self.call("privacy", "verify", "r.safetensors", *accept)
             self.assertEqual(done.returncode, 0 if passes and kind != "not private" else 1, accept)
         found = self.json_of("privacy", "verify", "r.safetensors")
@@ -69,12 +79,17 @@ class Claims(FolderTest):
         """What is made from a release: nothing of one that is not private, unless it is said to
         be."""
         is_private, folder, web = kind != "not private", f"csv{number}", f"web{number}"
-        self.assertEqual(self.call("export", "r.safetensors", "--csv", folder).returncode, 0 if is_private else 6)
+        self.assertEqual(
+            self.call("export", "r.safetensors", "--csv", folder).returncode,
+            0 if is_private else 6)
         if not is_private:
-            self.assertEqual(self.call("export", "r.safetensors", "--csv", folder, "--not-private").returncode, 0)
+            self.assertEqual(
+                self.call("export", "r.safetensors", "--csv", folder, "--not-private").returncode,
+                0)
         facts = json.loads((self.folder / folder / "model.json").read_text())
         self.assertEqual((facts["claim"], facts["not_private"]), (kind, not is_private))
-        self.assertEqual(json.loads((self.folder / folder / "statement.json").read_text())["kind"], kind)
+        self.assertEqual(
+            json.loads((self.folder / folder / "statement.json").read_text())["kind"], kind)
         done = self.call("export", "r.safetensors", "--web", web)
         if "without the page" in done.stderr:
             return
@@ -94,17 +109,20 @@ class Claims(FolderTest):
         if kind == "not private":
             return
         self.assertEqual(lines[0]["kind"], kind)
-        head, entry = self.call("ledger", "show", "--ledger", "l", "--population", population).stdout.splitlines()[::2]
+        head, entry = self.call("ledger", "show", "--ledger", "l", "--population",
+                                population).stdout.splitlines()[::2]
         self.assertEqual(entry.split()[5], kind)
-        self.assertIn({"proven": "; no budget", "partial": ", partial, not proven;"}.get(kind, ", conditional on"), head)
+        self.assertIn({"proven": "; no budget",
+                       "partial": ", partial, not proven;"}.get(kind, ", conditional on"), head)
         self.assertEqual("partial" in head or "conditional" in head, kind != "proven")
 
     def test_every_way(self):
         self.call("ledger", "init", "l")
         for number, (given, kind, names) in enumerate(ways()):
             with self.subTest(" ".join(given)):
-                done = self.call("train", "r.dpr", "--rating-range", "1:5", "--ledger", "l", "--population",
-                                 f"p{number}", "--json", "-o", "r.safetensors", *given)
+                done = self.call("train", "r.dpr", "--rating-range", "1:5", "--ledger", "l",
+                                 "--population", f"p{number}", "--json", "-o", "r.safetensors",
+                                 *given)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 said = json.loads(done.stdout.splitlines()[-1])
                 self.assertEqual((said["kind"], said["assumptions"]), (kind, names))
@@ -113,16 +131,20 @@ class Claims(FolderTest):
                 self.assertIn(f"\nkind: {kind}\n", text)
                 self.assertEqual("\nWhat is promised\n" in text, kind == "proven")
                 shown = self.json_of("privacy", "show", "r.safetensors")
-                self.assertEqual((shown["kind"], [one["name"] for one in shown["assumptions"]]), (kind, names))
+                self.assertEqual((shown["kind"], [one["name"] for one in shown["assumptions"]]),
+                                 (kind, names))
                 described = self.json_of("describe", "r.safetensors")
                 self.assertEqual((described["claim"], described["assumptions"]), (kind, names))
-                self.assertIn({"not private": "NOT PRIVATE", "proven": "proven"}.get(kind, f"{kind.upper()}, not proven"),
+                self.assertIn({"not private": "NOT PRIVATE",
+                               "proven": "proven"}.get(kind, f"{kind.upper()}, not proven"),
                               self.call("describe", "r.safetensors").stdout)
                 with quiet():
                     statement = dpmf.load(self.folder / "r.safetensors").privacy_
                 self.assertEqual((statement.kind, list(statement.assumptions)), (kind, names))
-                self.assertEqual((statement.is_proven, statement.is_private), (kind == "proven", kind != "not private"))
-                self.assertEqual("not proven" in repr(statement), kind in ("partial", "conditional"))
+                self.assertEqual((statement.is_proven, statement.is_private),
+                                 (kind == "proven", kind != "not private"))
+                self.assertEqual("not proven" in repr(statement), kind
+                                 in ("partial", "conditional"))
                 self.check_verify(kind, names)
                 self.check_ledger(kind, f"p{number}")
                 self.check_files(kind, number)

@@ -37,7 +37,8 @@ def load_tests(loader, tests, pattern):
 
 def plain_blocks(path):
     """The blocks of Python in a page that doctest does not run, as they have no prompt."""
-    blocks = re.findall(r"^```python\n(.*?)^```$", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```python\n(.*?)^```$", path.read_text(encoding="utf-8"),
+                        flags=re.DOTALL | re.MULTILINE)
     return [block for block in blocks if ">>>" not in block
             and (HAS_SKLEARN or "sklearn" not in block)]
 
@@ -63,12 +64,14 @@ class Pages(FolderTest):
                       "all_items": [*items, "not out yet"]})
 
     def test_the_manual(self):
-        self.run_blocks(ROOT / "docs" / "python.md", ["dune", "alien", *(f"film {i}" for i in range(28))])
+        self.run_blocks(ROOT / "docs" / "python.md",
+                        ["dune", "alien", *(f"film {i}" for i in range(28))])
         self.assertTrue((self.folder / "release.safetensors").exists())
 
     @unittest.skipUnless(HAS_SKLEARN, "there is no scikit-learn")
     def test_scikit_learn_of_the_manual(self):
-        self.assertEqual(sum("sklearn" in block for block in plain_blocks(ROOT / "docs" / "python.md")), 1)
+        self.assertEqual(
+            sum("sklearn" in block for block in plain_blocks(ROOT / "docs" / "python.md")), 1)
 
     def test_the_front_page(self):
         self.run_blocks(ROOT / "README.md", ["284", "1905", *(str(i) for i in range(28))])
@@ -77,19 +80,27 @@ class Pages(FolderTest):
 class Example(FolderTest):
     def test_nearest_neighbours(self):
         """With hnswlib where it is installed, and with NumPy where not."""
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(self.folder)}
-        done = subprocess.run([sys.executable, str(ROOT / "python" / "examples" / "nearest_neighbours.py")],
-                              capture_output=True, text=True, env=environment, check=False)
+        environment = {
+            **os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(self.folder)
+        }
+        done = subprocess.run(
+            [sys.executable,
+             str(ROOT / "python" / "examples" / "nearest_neighbours.py")], capture_output=True,
+            text=True, env=environment, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"the index finds (9[5-9]|100) %\n\Z")
 
     def test_movie_night(self):
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(self.folder),
-                       "PYTHONWARNINGS": "error"}
-        done = subprocess.run([sys.executable, str(ROOT / "python" / "examples" / "movie_night.py")],
-                              capture_output=True, text=True, env=environment, check=False)
+        environment = {
+            **os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(self.folder),
+            "PYTHONWARNINGS": "error"
+        }
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "python" / "examples" / "movie_night.py")],
+            capture_output=True, text=True, env=environment, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"\Apopulation 'default' has spent mu .* in 1 release, .*\n\Z")
+        self.assertRegex(done.stderr,
+                         r"\Apopulation 'default' has spent mu .* in 1 release, .*\n\Z")
         self.assertIn("The cinema promises epsilon 4", done.stdout)
         self.assertIn("Together they see The ", done.stdout)
         self.assertEqual(list(self.folder.iterdir()), [])

@@ -19,8 +19,19 @@ class Codes(unittest.TestCase):
     def test_every_code_is_an_exception(self):
         codes = {name: getattr(lib, name) for name in dir(lib) if name.startswith("DPMF_ERR_")}
         self.assertGreater(len(codes), 40)
-        built_in = {1: object, 2: ValueError, 3: OSError, 4: ValueError, 5: ValueError, 6: ValueError, 7: object,
-                    8: ArithmeticError, 9: dpmf.PrivacyError, 10: object}  # 10: of several processes, which Python has not
+        built_in = {
+            1: object,
+            2: ValueError,
+            3: OSError,
+            4: ValueError,
+            5: ValueError,
+            6: ValueError,
+            7: object,
+            # 10: of several processes, which Python has not
+            8: ArithmeticError,
+            9: dpmf.PrivacyError,
+            10: object
+        }
         for name, code in codes.items():
             kind = class_of(code)
             self.assertTrue(issubclass(kind, built_in[-code // 100]), name)
@@ -42,7 +53,8 @@ class Codes(unittest.TestCase):
         self.assertEqual((str(again), again.line, type(again)), (str(error), 3, dpmf.InputError))
         unknown = dpmf.UnknownIdError(lib.DPMF_ERR_MODEL_UNKNOWN_ID, "who?")
         self.assertEqual(str(unknown), "who?")
-        missing = pickle.loads(pickle.dumps(dpmf.MissingFileError(lib.DPMF_ERR_IO_MISSING, "gone", "", "f")))
+        missing = pickle.loads(
+            pickle.dumps(dpmf.MissingFileError(lib.DPMF_ERR_IO_MISSING, "gone", "", "f")))
         self.assertEqual((missing.filename, missing.file), ("f", "f"))
 
 
@@ -55,11 +67,15 @@ class Settings(FolderTest):
     def test_settings_are_parameters(self):
         self.assertEqual(self.rendered("give it {memory}"), "give it memory=")
         self.assertEqual(self.rendered("{memory 2GiB}, {factors 8}"), 'memory="2GiB", n_factors=8')
-        self.assertEqual(self.rendered("{rating-range 1:5} {on-error skip}"), 'rating_range=(1, 5) on_error="skip"')
-        self.assertEqual(self.rendered("first: {:ledger init FILE}"), "first: dpmf.init_ledger(FILE)")
+        self.assertEqual(self.rendered("{rating-range 1:5} {on-error skip}"),
+                         'rating_range=(1, 5) on_error="skip"')
+        self.assertEqual(self.rendered("first: {:ledger init FILE}"),
+                         "first: dpmf.init_ledger(FILE)")
         self.assertEqual(self.rendered("{:ledger show} lists"), "dpmf.read_ledger() lists")
-        self.assertEqual(self.rendered("{{memory{} \u20ac{seed \u20ac}"), '{memory} \u20acrandom_state="\u20ac"')
-        self.assertEqual(self.rendered("{memory " + "\u20ac" * 400 + "}")[:10], 'memory="\u20ac\u20ac')
+        self.assertEqual(self.rendered("{{memory{} \u20ac{seed \u20ac}"),
+                         '{memory} \u20acrandom_state="\u20ac"')
+        self.assertEqual(
+            self.rendered("{memory " + "\u20ac" * 400 + "}")[:10], 'memory="\u20ac\u20ac')
 
     def test_hints_name_parameters(self):
         users, items, ratings = made_up(n=500)
@@ -68,7 +84,8 @@ class Settings(FolderTest):
         self.assertRegex(str(refused.exception), r'memory="\d+MiB"|memory=')
         with self.assertRaises(dpmf.TrainingError) as failed:
             dpmf.Model(learning_rate=1000.0, n_epochs=20).fit(users, items, ratings)
-        self.assertRegex(failed.exception.hint, "a smaller learning_rate= .*, or a larger regularization=")
+        self.assertRegex(failed.exception.hint,
+                         "a smaller learning_rate= .*, or a larger regularization=")
 
     def test_a_file_named_like_a_setting(self):
         path = self.folder / "{memory}.csv"
@@ -88,13 +105,17 @@ class Mistakes(FolderTest):
         wrong = self.wrong
         wrong(dpmf.InputError, "3 users, 2 items, 3 ratings", [1, 2, 3], [1, 2], [1, 2, 3])
         wrong(dpmf.InputError, r"ratings\[1\] is not finite", [1, 2], [1, 2], [1, np.nan])
-        wrong(dpmf.InputError, r"ratings\[1\] is not finite", [1, 2], [1, 2], np.array([1, np.inf], dtype=np.float32))
-        wrong(dpmf.InputError, r"ratings\[0\] is 'good', which is not a number", [1, 2], [1, 2], ["good", 3])
+        wrong(dpmf.InputError, r"ratings\[1\] is not finite", [1, 2], [1, 2],
+              np.array([1, np.inf], dtype=np.float32))
+        wrong(dpmf.InputError, r"ratings\[0\] is 'good', which is not a number", [1, 2], [1, 2],
+              ["good", 3])
         wrong(dpmf.InputError, "ratings has 2 dimensions", [1, 2], [1, 2], np.array([[1, 2]]))
         wrong(dpmf.InputError, r"ratings\[0\] is <list of 2>", [1, 2], [1, 2], [[1, 2], 3])
         wrong(dpmf.InputError, r"timestamps\[1\] is 'soon'", [1, 2], [1, 2], [1, 2], [0, "soon"])
-        wrong(dpmf.InputError, r"users\[1\] is None: an id is text or a whole number", [1, None], [1, 2], [1, 2])
-        wrong(dpmf.InputError, r"users\[0\] is 1.5.*\n.*below 2\^53", np.array([1.5, 2]), [1, 2], [1, 2])
+        wrong(dpmf.InputError, r"users\[1\] is None: an id is text or a whole number", [1, None],
+              [1, 2], [1, 2])
+        wrong(dpmf.InputError, r"users\[0\] is 1.5.*\n.*below 2\^53", np.array([1.5, 2]), [1, 2],
+              [1, 2])
         wrong(dpmf.InputError, r"items\[1\] is 2.5", [1, 2], ["a", 2.5], [1, 2])
         wrong(dpmf.InputError, r"items\[1\] is <list of 1>", [1, 2], ["a", [3]], [1, 2])
         wrong(dpmf.InputError, r"users\[0\] is True", [True, 2], [1, 2], [1, 2])
@@ -115,16 +136,19 @@ class Mistakes(FolderTest):
 
     def test_parameters(self):
         users, items, ratings = made_up(n=500)
-        for name, value in (
-            ("n_factors", 0), ("n_factors", 5000), ("n_factors", "8"), ("n_factors", 2.5), ("n_factors", True),
-            ("learning_rate", "fast"), ("learning_rate", -1), ("learning_rate", float("nan")),
-            ("regularization", -1), ("decay", -1), ("random_state", -1), ("random_state", 2**64),
-            ("n_threads", -1), ("n_threads", 1.5), ("memory", "lots"), ("memory", -5), ("memory", 1000),
-            ("rating_range", "1:5"), ("patience", 3), ("solver", "magic"),
-        ):
+        for name, value in (("n_factors", 0), ("n_factors", 5000), ("n_factors", "8"), ("n_factors",
+                                                                                        2.5),
+                            ("n_factors", True), ("learning_rate", "fast"), ("learning_rate", -1),
+                            ("learning_rate", float("nan")), ("regularization", -1), ("decay", -1),
+                            ("random_state", -1), ("random_state", 2**64), ("n_threads", -1),
+                            ("n_threads", 1.5), ("memory", "lots"), ("memory", -5),
+                            ("memory", 1000), ("rating_range", "1:5"), ("patience", 3), ("solver",
+                                                                                         "magic"),
+                            ):
             with self.assertRaises(dpmf.UsageError, msg=f"{name}={value!r}") as refused:
                 dpmf.Model(**{name: value}).fit(users, items, ratings)
-            self.assertNotIn("--", str(refused.exception))  # options of the command line are none here
+            # options of the command line are none here
+            self.assertNotIn("--", str(refused.exception))
         with self.assertRaises(dpmf.UsageError):
             dpmf.Model(n_epochs=0).fit(users, items, ratings)
         with self.assertRaises(dpmf.UsageError):
@@ -150,7 +174,8 @@ class Mistakes(FolderTest):
             dpmf.Model().fit_file(self.folder / "missing.csv")
         with self.assertRaises(dpmf.UsageError):
             dpmf.Model().fit_file(path, format="magic")
-        model = dpmf.Model(n_factors=2, n_epochs=1).fit_file(self.write_bare(), columns="item,user,rating")
+        model = dpmf.Model(n_factors=2, n_epochs=1).fit_file(self.write_bare(),
+                                                             columns="item,user,rating")
         self.assertEqual(sorted(model.items_.tolist()), [10, 11])
 
     def write_bare(self):
@@ -161,8 +186,9 @@ class Mistakes(FolderTest):
     def test_before_a_fit(self):
         model = dpmf.Model()
         self.assertFalse(hasattr(model, "item_factors_"))
-        for use in (lambda: model.recommend(user=1), lambda: model.items_, lambda: model.save(self.folder / "m"),
-                    lambda: model.fold_in({1: 2}), lambda: model.privacy_):
+        for use in (lambda: model.recommend(user=1), lambda: model.items_,
+                    lambda: model.save(self.folder / "m"), lambda: model.fold_in({1: 2}),
+                    lambda: model.privacy_):
             self.assertRaises(dpmf.NotFittedError, use)
 
     def test_a_fit_that_fails_leaves_what_there_was(self):
@@ -202,10 +228,11 @@ class Mistakes(FolderTest):
         for target, kind, word in (("/dev/null", dpmf.FileError, "only be written to a file"),
                                    (pipe, dpmf.FileError, "only be written to a file"),
                                    (self.folder, dpmf.FileError, "is a directory"),
-                                   (self.folder / "no" / "file", dpmf.MissingFileError, "no such file"),
-                                   (self.folder / ("x" * 300), dpmf.FileError, "too long"),
-                                   ("a\0b", dpmf.UsageError, "NUL"), ("\ud800", dpmf.UsageError, "surrogate"),
-                                   ("", dpmf.UsageError, "is empty")):
+                                   (self.folder / "no" / "file", dpmf.MissingFileError,
+                                    "no such file"), (self.folder / ("x" * 300), dpmf.FileError,
+                                                      "too long"), ("a\0b", dpmf.UsageError, "NUL"),
+                                   ("\ud800", dpmf.UsageError, "surrogate"), ("", dpmf.UsageError,
+                                                                              "is empty")):
             with self.assertRaisesRegex(kind, word) as failed:
                 model.save(target)
             self.assertNotIn(".tmp", str(failed.exception))
@@ -242,7 +269,8 @@ class Mistakes(FolderTest):
                     lambda: dpmf.Model().fit_file("a\0b"), lambda: model.recommend(user=1, n="x"),
                     lambda: dpmf.Model(epsilon=1).fit_file("\ud800")):
             self.assertRaises(dpmf.UsageError, use)
-        for use in (lambda: dpmf.load(None), lambda: dpmf.load(3.5), lambda: dpmf.Model().fit_file(None)):
+        for use in (lambda: dpmf.load(None), lambda: dpmf.load(3.5),
+                    lambda: dpmf.Model().fit_file(None)):
             self.assertRaises(TypeError, use)
 
 

@@ -64,12 +64,13 @@ class Forms(FolderTest):
         users, items, _ = counted()
         path = self.folder / "events.csv"
         path.write_text("user,item\n" + "".join(f"{u},{i}\n" for u, i in zip(users, items)))
-        run_dpmf("train", path, "-o", self.folder / "m.safetensors", "-q", "-k", 4, "--epochs", 3, "--seed", 3,
-                 "--deterministic", "-j", 2)
+        run_dpmf("train", path, "-o", self.folder / "m.safetensors", "-q", "-k", 4, "--epochs", 3,
+                 "--seed", 3, "--deterministic", "-j", 2)
         model = dpmf.load(self.folder / "m.safetensors")
         self.assertTrue(same(model, fit(users, items)))
         self.assertTrue(same(model, dpmf.Model(**SETTINGS).fit_file(path)))
-        path.write_text("who,what,user,item\n" + "".join(f"x,y,{u},{i}\n" for u, i in zip(users, items)))
+        path.write_text("who,what,user,item\n" + "".join(f"x,y,{u},{i}\n"
+                                                         for u, i in zip(users, items)))
         self.assertTrue(same(model, dpmf.Model(**SETTINGS).fit_file(path, events=True)))
 
     def test_counts_add_up(self):
@@ -173,7 +174,8 @@ class Refused(unittest.TestCase):
 
     def test_frames(self):
         users, items, counts = counted()
-        self.refuse(dpmf.InputError, Frame(user=users, item=items, note=counts))  # a rating, perhaps
+        # a rating, perhaps
+        self.refuse(dpmf.InputError, Frame(user=users, item=items, note=counts))
         self.refuse(dpmf.InputError, Frame(user=users, item=items, plays=counts, views=counts))
 
 

@@ -49,7 +49,8 @@ class AgainstTheProgram(FolderTest):
         self.assertEqual((self.folder / "saved.safetensors").stat().st_mode & 0o777, 0o600)
         tensors, _ = read_safetensors((self.folder / "saved.safetensors").read_bytes())
         self.assertTrue(np.array_equal(tensors["item_factors"], trained.item_factors_))
-        self.assertIn('"users":300', run_dpmf("describe", self.folder / "saved.safetensors", "--json"))
+        self.assertIn('"users":300',
+                      run_dpmf("describe", self.folder / "saved.safetensors", "--json"))
         self.assertEqual([path.name for path in self.folder.glob(".*")], [])
 
     def test_it_adapts_as_the_program_does(self):
@@ -61,8 +62,10 @@ class AgainstTheProgram(FolderTest):
                 file.write("%d,%d,%r\n" % row)
         for options, parameters in (([], {}), (["--reg", 0.2], {"regularization": 0.2}),
                                     (["--no-adapt"], {"adapt": False})):
-            run_dpmf("train", path, "-o", self.folder / "m.safetensors", "-q", "-k", 8, "--deterministic", *options)
-            model = dpmf.Model(n_factors=8, deterministic=True, **parameters).fit(users, items, ratings)
+            run_dpmf("train", path, "-o", self.folder / "m.safetensors", "-q", "-k", 8,
+                     "--deterministic", *options)
+            model = dpmf.Model(n_factors=8, deterministic=True,
+                               **parameters).fit(users, items, ratings)
             self.assertTrue(same(model, dpmf.load(self.folder / "m.safetensors")), options)
             found = model.report_.get("adapted")
             self.assertEqual(found is None, "adapt" in parameters)
@@ -82,7 +85,8 @@ class AgainstTheProgram(FolderTest):
         expected = [float(line.split(",")[2]) for line in told]
         got = model.predict([u for u, _ in asked], [i for _, i in asked])
         self.assertTrue(np.allclose(got, expected, atol=6e-7, rtol=0))
-        listed = run_dpmf("recommend", self.folder / "m.safetensors", "--user", 3, "--json", "-n", 7)
+        listed = run_dpmf("recommend", self.folder / "m.safetensors", "--user", 3, "--json", "-n",
+                          7)
         best = model.recommend(user=3, n=7, exclude_seen=False)
         self.assertEqual([str(item) for item in best.items],
                          [line.split('"item":"')[1].split('"')[0] for line in listed.splitlines()])
@@ -97,13 +101,16 @@ class Forms(unittest.TestCase):
         cls.plain = fit(cls.users, cls.items, cls.ratings)
 
     def test_types_of_numbers(self):
-        for users, items, ratings in (
-            (self.users.astype(np.int32), self.items.astype(np.uint8), self.ratings.astype(np.float32)),
-            (self.users.tolist(), self.items.tolist(), self.ratings.tolist()),
-            (self.users.astype(np.uint64), self.items[:].astype(object), self.ratings.astype(int)),
-            (np.repeat(self.users, 2)[::2], self.items, self.ratings.astype(object)),
-            (tuple(self.users), range(0), self.ratings),
-        ):
+        for users, items, ratings in ((self.users.astype(np.int32), self.items.astype(np.uint8),
+                                       self.ratings.astype(np.float32)), (self.users.tolist(),
+                                                                          self.items.tolist(),
+                                                                          self.ratings.tolist()),
+                                      (self.users.astype(np.uint64), self.items[:].astype(object),
+                                       self.ratings.astype(int)), (np.repeat(self.users,
+                                                                             2)[::2], self.items,
+                                                                   self.ratings.astype(object)),
+                                      (tuple(self.users), range(0), self.ratings),
+                                      ):
             if len(items) == 0:
                 items = self.items
             model = fit(users, items, ratings)
@@ -132,7 +139,10 @@ class Forms(unittest.TestCase):
         self.assertEqual(model.predict(3, 5), self.plain.predict("3", "5"))
 
     def test_odd_ids(self):
-        odd = ["", "naïve", "日本", "a\nb", 'q"uote', "x" * 65536, b"\xff\xfe".decode("utf-8", "surrogateescape")][1:]
+        odd = [
+            "", "naïve", "日本", "a\nb", 'q"uote', "x" * 65536,
+            b"\xff\xfe".decode("utf-8", "surrogateescape")
+        ][1:]
         model = fit(list(range(len(odd))), odd, [1, 2, 3, 4, 5, 1])
         self.assertEqual(sorted(model.items_), sorted(odd))
         self.assertEqual(model.predict(1, "日本"), model.predict([1], ["日本"])[0])
@@ -175,10 +185,13 @@ class Forms(unittest.TestCase):
             import pandas
         except ImportError:
             self.skipTest("there is no pandas")
-        frame = pandas.DataFrame({"userId": self.users, "movieId": self.items, "rating": self.ratings,
-                                  "timestamp": pandas.to_datetime(self.users, unit="s")})
+        frame = pandas.DataFrame({
+            "userId": self.users, "movieId": self.items, "rating": self.ratings,
+            "timestamp": pandas.to_datetime(self.users, unit="s")
+        })
         self.assertTrue(same(fit(frame), self.plain))
-        self.assertTrue(same(fit(frame.userId, frame.movieId.astype("category"), frame.rating), self.plain))
+        self.assertTrue(
+            same(fit(frame.userId, frame.movieId.astype("category"), frame.rating), self.plain))
 
     def test_the_last_of_a_pair_counts(self):
         users = np.concatenate([self.users, self.users[:50]])
@@ -251,14 +264,16 @@ class Watching(unittest.TestCase):
         users, items, ratings = made_up()
         train = np.arange(len(users)) % 10 > 0
         held = (users[~train], items[~train], ratings[~train])
-        model = dpmf.Model(n_factors=32, n_epochs=200, patience=2, regularization=0.0, deterministic=True)
+        model = dpmf.Model(n_factors=32, n_epochs=200, patience=2, regularization=0.0,
+                           deterministic=True)
         model.fit(users[train], items[train], ratings[train], valid=held)
         errors = [epoch.valid_rmse for epoch in model.history_]
         self.assertTrue(model.report_["stopped_early"])
         self.assertLess(len(errors), 200)
         self.assertAlmostEqual(min(errors), model.report_["valid_rmse"], places=12)
         predicted = model.predict(held[0], held[1])
-        self.assertAlmostEqual(float(np.sqrt(np.mean((predicted - held[2]) ** 2))), min(errors), places=4)
+        self.assertAlmostEqual(float(np.sqrt(np.mean((predicted - held[2])**2))), min(errors),
+                               places=4)
 
     def test_progress(self):
         users, items, ratings = made_up()
@@ -272,7 +287,8 @@ class Watching(unittest.TestCase):
 
     def test_ending_early(self):
         users, items, ratings = made_up()
-        stop = dpmf.Model(n_epochs=50, progress=lambda event: event.epoch is None or event.epoch.epoch < 3)
+        stop = dpmf.Model(n_epochs=50,
+                          progress=lambda event: event.epoch is None or event.epoch.epoch < 3)
         self.assertEqual(stop.fit(users, items, ratings).n_iter_, 3)
 
     def test_history(self):
@@ -282,7 +298,8 @@ class Watching(unittest.TestCase):
         self.assertLess(model.history_[-1].train_rmse, model.history_[0].train_rmse)
         self.assertEqual(model.report_["epochs"], 4)
         with quiet():
-            self.assertEqual(dpmf.Model(n_epochs=2, memory="64MiB").fit(users, items, ratings).n_iter_, 2)
+            self.assertEqual(
+                dpmf.Model(n_epochs=2, memory="64MiB").fit(users, items, ratings).n_iter_, 2)
 
 
 if __name__ == "__main__":

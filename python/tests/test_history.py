@@ -10,15 +10,19 @@ import dpmf
 from support import FolderTest, quiet
 
 FIXTURES = Path(__file__).resolve().parents[2] / "tests" / "cli" / "fixtures" / "diary"
-TITLES = {"lamp": "Lamp, The (1999)", "moon": "Moon Wars: A Tale of Space (1977)", "tea": "Tea, Sugar & Salt (2003)",
-          "rocket": "Rocket II (1987)", "told": "Twice Told (2011)", "again": "Twice Told (2011)", "other": "Other (1950)"}
+TITLES = {
+    "lamp": "Lamp, The (1999)", "moon": "Moon Wars: A Tale of Space (1977)",
+    "tea": "Tea, Sugar & Salt (2003)", "rocket": "Rocket II (1987)", "told": "Twice Told (2011)",
+    "again": "Twice Told (2011)", "other": "Other (1950)"
+}
 
 
 def model():
     users = [f"u{i}" for i in range(6) for _ in TITLES]
     items = [item for _ in range(6) for item in TITLES]
     with quiet():
-        return dpmf.Model(n_factors=2, n_epochs=3).fit(users, items, [1 + (i * 7) % 5 for i in range(len(items))])
+        return dpmf.Model(n_factors=2, n_epochs=3).fit(users, items,
+                                                       [1 + (i * 7) % 5 for i in range(len(items))])
 
 
 class HistoryTest(FolderTest):
@@ -29,7 +33,8 @@ class HistoryTest(FolderTest):
         self.assertEqual(history.ratings, {"lamp": 4.0, "moon": 5.0, "tea": 1.0})
         self.assertEqual(history.seen, ["lamp", "moon", "tea", "rocket"])
         told = history.entries[4]
-        self.assertEqual((told.match, told.item, sorted(told.candidates)), ("unsure", None, ["again", "told"]))
+        self.assertEqual((told.match, told.item, sorted(told.candidates)),
+                         ("unsure", None, ["again", "told"]))
         self.assertEqual(history.entries[0].year, 1999)
 
     def test_ratings_may_be_a_file(self):
@@ -45,8 +50,10 @@ class HistoryTest(FolderTest):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             history = model().read_history(FIXTURES / "letterboxd.zip", TITLES)
-        self.assertEqual((history.service, history.ratings), ("letterboxd", {"lamp": 4.0, "moon": 5.0, "tea": 1.0}))
-        self.assertTrue(any("2 files of the archive were left out" in str(one.message) for one in said))
+        self.assertEqual((history.service, history.ratings),
+                         ("letterboxd", {"lamp": 4.0, "moon": 5.0, "tea": 1.0}))
+        self.assertTrue(
+            any("2 files of the archive were left out" in str(one.message) for one in said))
 
     def test_several_people_are_refused(self):
         path = Path(self.folder) / "several.csv"

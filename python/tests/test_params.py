@@ -52,7 +52,8 @@ class Parameters(unittest.TestCase):
 
     def test_repr(self):
         self.assertEqual(repr(dpmf.Model()), "Model()")
-        self.assertEqual(repr(dpmf.Model(8, epsilon=1.0, delta=1e-5)), "Model(n_factors=8, epsilon=1.0)")
+        self.assertEqual(repr(dpmf.Model(8, epsilon=1.0, delta=1e-5)),
+                         "Model(n_factors=8, epsilon=1.0)")
         self.assertLess(len(repr(dpmf.Model(catalogue=np.arange(1000)))), 100)
         self.assertEqual(eval(repr(dpmf.Model(n_factors=8)), {"Model": dpmf.Model}).n_factors, 8)
 
@@ -71,7 +72,8 @@ class Parameters(unittest.TestCase):
             for method in methods:
                 names = inspect.signature(method).parameters
                 hints = typing.get_type_hints(method)
-                self.assertLessEqual({name for name in names if name not in ("self", "arguments")}, set(hints), method)
+                self.assertLessEqual({name for name in names if name not in ("self", "arguments")},
+                                     set(hints), method)
                 self.assertIn("return", hints, method)
             self.assertTrue(inspect.getdoc(thing), public)
 

@@ -35,13 +35,37 @@ NAMES = ("user", "item", "rating", "timestamp")
 PRIVATE = Reading(skip_bad=True, by_record=True)
 
 # Values that someone could have written, most of which are no ids, ratings or times.
-ODD = [None, float("nan"), float("inf"), -0.0, 1.5, 2.0**60, 2**70, -(2**63), 10**400, True, False, "", " ", "n/a", "soon", "now",
-       "nan", "inf", "4", " 4 ", "4,5", "0x10", "1_0", "4\0", "NULL", "x" * 70_000, "\ud800", "\u0664", "é", '"', "a,b\nc", b"", b"\xff", b"4",
-       [], [1, 2], {}, (), object(), Decimal("4.5"), Decimal("NaN"), Decimal("1e999"), np.int64(4), np.float32(4.5), np.float16("inf"),
-       np.bool_(True), np.datetime64("NaT"), np.datetime64("2020-01-01"), np.str_("x"), datetime.date(2020, 1, 1),
-       datetime.datetime(1, 1, 1), datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc), datetime.timedelta(1), 1e308, 3 + 4j,
-       complex(4), complex("nan"), np.complex64(4 + 1j), np.timedelta64(1, "D"), np.timedelta64(1, "ns"), np.timedelta64("NaT"),
-       np.datetime64(1, "ns"), 10**5000, -(10**5000), Decimal("sNaN"), Fraction(9, 2)]
+ODD = [
+    None,
+    float("nan"),
+    float("inf"), -0.0, 1.5, 2.0**60, 2**70, -(2**63), 10**400, True, False, "", " ", "n/a", "soon",
+    "now", "nan", "inf", "4", " 4 ", "4,5", "0x10", "1_0", "4\0", "NULL", "x" * 70_000, "\ud800",
+    "\u0664", "é", '"', "a,b\nc", b"", b"\xff", b"4", [], [1, 2], {}, (),
+    object(),
+    Decimal("4.5"),
+    Decimal("NaN"),
+    Decimal("1e999"),
+    np.int64(4),
+    np.float32(4.5),
+    np.float16("inf"),
+    np.bool_(True),
+    np.datetime64("NaT"),
+    np.datetime64("2020-01-01"),
+    np.str_("x"),
+    datetime.date(2020, 1, 1),
+    datetime.datetime(1, 1, 1),
+    datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc),
+    datetime.timedelta(1), 1e308, 3 + 4j,
+    complex(4),
+    complex("nan"),
+    np.complex64(4 + 1j),
+    np.timedelta64(1, "D"),
+    np.timedelta64(1, "ns"),
+    np.timedelta64("NaT"),
+    np.datetime64(1, "ns"), 10**5000, -(10**5000),
+    Decimal("sNaN"),
+    Fraction(9, 2)
+]
 if pandas is not None:
     ODD += [pandas.NA, pandas.NaT, pandas.Timestamp("2020-01-01"), pandas.Timedelta(1, "s")]
 
@@ -122,8 +146,10 @@ def as_arrays(records):
     return tuple(arrays)
 
 
-FORMS = [as_lists, as_objects, as_dict, as_arrays] + ([as_frame, as_object_frame] if pandas is not None else [])
-EXACT = [as_lists, as_objects, as_dict] + ([as_object_frame] if pandas is not None else [])  # nothing becomes a float
+FORMS = ([as_lists, as_objects, as_dict, as_arrays] +
+         ([as_frame, as_object_frame] if pandas is not None else []))
+# nothing becomes a float
+EXACT = [as_lists, as_objects, as_dict] + ([as_object_frame] if pandas is not None else [])
 
 
 def people(ids, rng):
@@ -131,8 +157,10 @@ def people(ids, rng):
             for user in ids for item in rng.sample(range(5), 3)]
 
 
-IDS = {"small": [3, 14, 15, 926], "texts": ["3", "ann", "bob b", "é"], "negative": [-1, 2, -2**40, 2**53 - 1],
-       "large": [2**53 + 1, 2**60, 2**63 - 1, -(2**63)]}
+IDS = {
+    "small": [3, 14, 15, 926], "texts": ["3", "ann", "bob b", "é"],
+    "negative": [-1, 2, -2**40, 2**53 - 1], "large": [2**53 + 1, 2**60, 2**63 - 1, -(2**63)]
+}
 
 
 class Inserted(unittest.TestCase):
@@ -142,7 +170,10 @@ class Inserted(unittest.TestCase):
         evil = [rng.choice(ODD), rng.choice(ODD), rng.choice(ODD), rng.choice(ODD)]
         for place in range(4):  # most of it may be sound
             if rng.random() < 0.5:
-                evil[place] = [rng.choice(["mallory", 666, 667.0, -13]), rng.randrange(5), 3, 1_000_000][place]
+                evil[place] = [
+                    rng.choice(["mallory", 666, 667.0, -13]),
+                    rng.randrange(5), 3, 1_000_000
+                ][place]
         if any(id_bytes(evil[0]) == id_bytes(user) for user in IDS[kind]):
             return
         form = rng.choice(EXACT if kind == "large" else FORMS)
@@ -151,10 +182,13 @@ class Inserted(unittest.TestCase):
             warnings.simplefilter("ignore")
             found = packed(form(records))
         others = {user: ratings for user, ratings in found.items() if user in self.expected[kind]}
-        self.assertEqual(others, self.expected[kind], (kind, case, form.__name__, [type(value) for value in evil]))
+        self.assertEqual(others, self.expected[kind],
+                         (kind, case, form.__name__, [type(value) for value in evil]))
 
     def test_nobody_else_is_changed(self):
-        self.expected = {kind: packed(as_lists(people(ids, random.Random(kind)))) for kind, ids in IDS.items()}
+        self.expected = {
+            kind: packed(as_lists(people(ids, random.Random(kind)))) for kind, ids in IDS.items()
+        }
         for kind, ids in IDS.items():
             self.assertEqual(set(self.expected[kind]), set(map(str, ids)))
             for case in range(CASES // len(IDS)):
@@ -162,27 +196,37 @@ class Inserted(unittest.TestCase):
 
     def test_every_form_of_the_same_values(self):
         """Whole numbers, floats, objects, texts: the same people."""
-        ids, items, ratings, times = (list(column) for column in zip(*people(IDS["small"], random.Random(1))))
+        ids, items, ratings, times = (list(column)
+                                      for column in zip(*people(IDS["small"], random.Random(1))))
         expected = packed((ids, items, ratings, times))
         texts = [list(map(str, column)) for column in (ids, items, ratings, times)]
-        for users in (ids, np.array(ids), np.array(ids, dtype=np.float64), np.array(ids, dtype=object), texts[0],
-                      np.array(texts[0]), np.array(texts[0], dtype=bytes), list(map(float, ids)), np.ma.masked_array(ids)):
+        for users in (ids, np.array(ids), np.array(ids, dtype=np.float64),
+                      np.array(ids, dtype=object), texts[0], np.array(texts[0]),
+                      np.array(texts[0], dtype=bytes), list(map(float,
+                                                                ids)), np.ma.masked_array(ids)):
             self.assertEqual(packed((users, items, ratings, times)), expected)
-        for column in (np.array(ratings), np.array(ratings, dtype=object), texts[2], np.array(texts[2]), list(map(Decimal, texts[2])),
-                       [np.float32(rating) for rating in ratings]):
+        for column in (np.array(ratings), np.array(ratings,
+                                                   dtype=object), texts[2], np.array(texts[2]),
+                       list(map(Decimal, texts[2])), [np.float32(rating) for rating in ratings]):
             self.assertEqual(packed((ids, items, column, times)), expected)
         moments = np.array(times, dtype="datetime64[s]")
-        for column in (np.array(times), np.array(times, dtype=np.float64), texts[3], moments, moments.astype("datetime64[ns]"),
-                       moments.tolist(), list(map(str, moments)), np.array(times, dtype=np.uint64)):
+        for column in (np.array(times), np.array(times, dtype=np.float64), texts[3], moments,
+                       moments.astype("datetime64[ns]"), moments.tolist(), list(map(str, moments)),
+                       np.array(times, dtype=np.uint64)):
             self.assertEqual(packed((ids, items, ratings, column)), expected)
 
     def test_types_that_one_value_changes(self):
         """A value means the same in an array of its type as in the array of objects that one word
         makes of it."""
-        columns = [np.arange(6) + 1, np.arange(6) % 3, np.arange(6) % 5 + 1.0, np.arange(6) + 1_000_000]
+        columns = [
+            np.arange(6) + 1,
+            np.arange(6) % 3,
+            np.arange(6) % 5 + 1.0,
+            np.arange(6) + 1_000_000
+        ]
         evil = ["mallory", 1, 3, 1_000_000]
-        for kind in (complex, np.complex64, "m8[ns]", "m8[s]", "m8[D]", "M8[ns]", "M8[s]", "M8[D]", np.float16, np.longdouble,
-                     bool, "S9", "U9"):
+        for kind in (complex, np.complex64, "m8[ns]", "m8[s]", "m8[D]", "M8[ns]", "M8[s]", "M8[D]",
+                     np.float16, np.longdouble, bool, "S9", "U9"):
             for role, name in enumerate(NAMES):
                 whole = columns[role].astype(int)
                 typed = (whole % 2 if kind == np.float16 else whole).astype(kind)
@@ -192,17 +236,24 @@ class Inserted(unittest.TestCase):
                 for form in (list, as_object):
                     with self.subTest(kind=kind, name=name, form=form.__name__):
                         others = found([form(column) for column in mixed])
-                        self.assertEqual({user: value for user, value in others.items() if user not in ("mallory", "zzz")},
-                                         found(alone))
+                        self.assertEqual(
+                            {
+                                user: value
+                                for user, value in others.items() if user not in ("mallory", "zzz")
+                            }, found(alone))
 
     def test_dates_and_spans_are_no_ids_and_no_ratings(self):
         numbers = np.arange(6)
         for kind in ("m8[ns]", "m8[s]", "M8[ns]", "M8[s]"):
             for role in range(3):
                 with self.subTest(kind=kind, role=role):
-                    self.assertEqual(found([numbers.astype(kind) if place == role else numbers for place in range(3)]), {})
+                    self.assertEqual(
+                        found([
+                            numbers.astype(kind) if place == role else numbers for place in range(3)
+                        ]), {})
             times = numbers.astype(kind)
-            self.assertEqual(len(found([numbers, numbers, numbers, times])), 0 if kind[0] == "m" else 6)
+            self.assertEqual(len(found([numbers, numbers, numbers, times])),
+                             0 if kind[0] == "m" else 6)
 
     def test_a_number_of_too_many_digits(self):
         """Python does not write it, so that it is no id; whoever wrote it harms nobody else."""
@@ -211,15 +262,21 @@ class Inserted(unittest.TestCase):
             self.assertEqual(packed(([1, huge, 2], [3, 3, 4], [5, 5, 5])), sound)
             self.assertEqual(packed(([1, 9, 2], [3, huge, 4], [5, 5, 5])), sound)
             self.assertEqual(packed(([1, 9, 2], [3, 3, 4], [5, huge, 5])), sound)
-            for columns in (([1, huge], [3, 4], [5, 5]), ([1, 2], [3, huge], [5, 5]), ([1, 2], [3, 4], [5, huge])):
+            for columns in (([1, huge], [3, 4], [5, 5]), ([1, 2], [3, huge], [5, 5]),
+                            ([1, 2], [3, 4], [5, huge])):
                 with self.assertRaisesRegex(dpmf.InputError, r"\[1\] is <int of 16610 bits>"):
                     dpmf.Model(n_epochs=1).fit(*columns)
 
     def test_a_nul_byte_in_an_id(self):
         """No wish could name such an id, so that its record is a bad one."""
         sound = packed((["a", "b"], ["x", "y"], [5, 4]))
-        for users, items in ((["a", "\0m", "b"], ["x", "x", "y"]), (["a", "m\0m", "b"], ["x", "x", "y"]), (["a", "m", "b"], ["x", "x\0x", "y"])):
-            for form in (list, as_object, np.array) + ((pandas.Series,) if pandas is not None else ()):
+        for users, items in ((["a", "\0m",
+                               "b"], ["x", "x", "y"]), (["a", "m\0m",
+                                                         "b"], ["x", "x",
+                                                                "y"]), (["a", "m",
+                                                                         "b"], ["x", "x\0x", "y"])):
+            for form in (list, as_object, np.array) + ((pandas.Series, ) if pandas is not None else
+                                                       ()):
                 self.assertEqual(packed((form(users), form(items), [5, 3, 4])), sound)
                 with self.assertRaisesRegex(dpmf.InputError, r"\[1\] holds a NUL byte"):
                     dpmf.Model(n_epochs=1).fit(form(users), form(items), [5, 3, 4])
@@ -232,8 +289,10 @@ class Inserted(unittest.TestCase):
             warnings.simplefilter("always")
             store_from_columns(columns_of(*columns), PRIVATE, Run(1, 0, None))
         said = "\n".join(str(warning.message) for warning in caught)
-        self.assertRegex(said, '2 of 5 users are floats of 2\\^53 or more, and left out: .*as text or.*"Int64"')
-        self.assertTrue(any(issubclass(warning.category, dpmf.PrivacyWarning) for warning in caught))
+        self.assertRegex(
+            said, '2 of 5 users are floats of 2\\^53 or more, and left out: .*as text or.*"Int64"')
+        self.assertTrue(any(
+            issubclass(warning.category, dpmf.PrivacyWarning) for warning in caught))
         with self.assertRaisesRegex(dpmf.InputError, r'(?s)^users\[1\] is .*as text or.*"Int64"'):
             dpmf.Model(n_epochs=1).fit(*columns)
 
@@ -244,7 +303,8 @@ class Inserted(unittest.TestCase):
             for form in (users, list(users)):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    self.assertEqual(set(packed((form, np.arange(4), np.arange(4)))), {str(2**bits - 1), str(1 - 2**bits)})
+                    self.assertEqual(set(packed((form, np.arange(4), np.arange(4)))),
+                                     {str(2**bits - 1), str(1 - 2**bits)})
             with self.assertRaisesRegex(dpmf.InputError, r"^users\[1\] is "):
                 dpmf.Model(n_epochs=1).fit(users, np.arange(4), np.arange(4))
         model = dpmf.Model(n_epochs=1).fit([2**24, 5, 6], [1, 2, 3], [4, 5, 3])
@@ -269,10 +329,13 @@ class Inserted(unittest.TestCase):
 
         masked = np.ma.masked_array(ids + [7], mask=[False, False, False, True])
         for users in (Nullable(), masked, ids + [None]):
-            self.assertEqual(packed((users, [1, 2, 3, 4], [1, 2, 3, 4])),
-                             {str(user): [[str(place + 1), str(place + 1)]] for place, user in enumerate(ids)})
-        self.assertEqual(packed(([1, 2, 3], [1, 1, 1], np.ma.masked_array([1, 2, 3], mask=[False, True, False]))),
-                         {"1": [["1", "1"]], "3": [["1", "3"]]})
+            self.assertEqual(
+                packed((users, [1, 2, 3, 4], [1, 2, 3, 4])),
+                {str(user): [[str(place + 1), str(place + 1)]] for place, user in enumerate(ids)})
+        self.assertEqual(
+            packed(([1, 2, 3], [1, 1, 1], np.ma.masked_array([1, 2, 3], mask=[False, True,
+                                                                              False]))),
+            {"1": [["1", "1"]], "3": [["1", "3"]]})
 
     def test_libraries_that_are_here(self):
         """Frames of polars and of Arrow, with a number that is missing."""
@@ -309,10 +372,18 @@ class InsertedEvents(unittest.TestCase):
             expected = packed(self.events(records, names, places))
             self.assertEqual(set(expected), set(map(str, IDS["small"])))
             for case in range(CASES // 6):
-                evil = [rng.choice(ODD), rng.choice(ODD), rng.choice(ODD + [0, -1, 2**53 + 2]), rng.choice(ODD)]
+                evil = [
+                    rng.choice(ODD),
+                    rng.choice(ODD),
+                    rng.choice(ODD + [0, -1, 2**53 + 2]),
+                    rng.choice(ODD)
+                ]
                 for place in range(4):
                     if rng.random() < 0.5:
-                        evil[place] = [rng.choice(["mallory", 666, 667.0, -13]), rng.randrange(5), 3, 1_000_000][place]
+                        evil[place] = [
+                            rng.choice(["mallory", 666, 667.0, -13]),
+                            rng.randrange(5), 3, 1_000_000
+                        ][place]
                 if any(id_bytes(evil[0]) == id_bytes(user) for user in IDS["small"]):
                     continue
                 inserted = list(records)
@@ -328,13 +399,15 @@ class Matrices(unittest.TestCase):
     """Whatever someone has in a cell, and whatever type the matrix has for it: that cell alone."""
 
     def setUp(self):
-        self.matrix = np.array([[1 + (user * 3 + item) % 5 for item in range(6)] for user in range(7)], dtype=float)
+        self.matrix = np.array([[1 + (user * 3 + item) % 5 for item in range(6)]
+                                for user in range(7)], dtype=float)
         self.matrix[3, 2] = np.nan
         self.others = {user: value for user, value in packed(self.matrix).items() if user != "0"}
         self.assertEqual(len(self.others), 6)
 
     def check(self, matrix):
-        self.assertEqual({user: value for user, value in packed(matrix).items() if user != "0"}, self.others)
+        self.assertEqual({user: value for user, value in packed(matrix).items() if user != "0"},
+                         self.others)
 
     def test_one_cell(self):
         for value in ODD:
@@ -346,9 +419,11 @@ class Matrices(unittest.TestCase):
     def test_types(self):
         for kind in (np.float32, np.float16, complex, object, "U9", "S9"):
             self.check(self.matrix.astype(kind))
-        self.check(np.array([["n/a", *map(str, self.matrix[0, 1:])], *self.matrix[1:].tolist()]))  # texts, all of them
+        # texts, all of them
+        self.check(np.array([["n/a", *map(str, self.matrix[0, 1:])], *self.matrix[1:].tolist()]))
         self.check(np.ma.masked_invalid(self.matrix))
-        self.check(np.ma.masked_array(np.nan_to_num(self.matrix).astype(int), mask=np.isnan(self.matrix)))
+        self.check(
+            np.ma.masked_array(np.nan_to_num(self.matrix).astype(int), mask=np.isnan(self.matrix)))
 
     def test_whole_numbers(self):
         """One cell that is missing makes floats of them: without, a private run reads the same
@@ -362,17 +437,21 @@ class Matrices(unittest.TestCase):
         """NumPy would make numbers, texts, objects or nothing at all of them, after what is in one
         row."""
         clean = self.matrix.tolist()
-        for rows in (clean, [clean[0][:5], *clean[1:]], [["n/a", *clean[0][1:]], *clean[1:]], [[], *clean[1:]],
+        for rows in (clean, [clean[0][:5], *clean[1:]], [["n/a", *clean[0][1:]],
+                                                         *clean[1:]], [[], *clean[1:]],
                      list(zip([1, 2], [3, 4], [5, 5])), []):
-            with self.assertRaisesRegex(dpmf.InputError, "^a list alone is neither columns nor a matrix of ratings"):
+            with self.assertRaisesRegex(dpmf.InputError,
+                                        "^a list alone is neither columns nor a matrix of ratings"):
                 packed(rows)
-        self.assertEqual(packed(tuple(zip(*[(1, 3, 5), (2, 4, 5)]))), packed(([1, 2], [3, 4], [5, 5])))
+        self.assertEqual(packed(tuple(zip(*[(1, 3, 5), (2, 4, 5)]))),
+                         packed(([1, 2], [3, 4], [5, 5])))
 
     def test_records_are_no_matrix(self):
         """An array of three or four columns is refused by its shape."""
         for count in (3, 4):
             for kind in (float, int, object, "U9"):
-                with self.assertRaisesRegex(dpmf.InputError, f"^an array of {count} columns may be records"):
+                with self.assertRaisesRegex(dpmf.InputError,
+                                            f"^an array of {count} columns may be records"):
                     packed(self.matrix[4:, :count].astype(kind))
             self.assertEqual(len(packed(np.ma.masked_invalid(self.matrix[:, :count]))), 7)
 
@@ -384,7 +463,9 @@ class Releases(FolderTest):
         super().setUp()
         rng = np.random.default_rng(3)
         users, items = np.divmod(rng.permutation(100 * 20)[:1000], 20)
-        self.records = list(zip(users.tolist(), items.tolist(), (1 + (users + items) % 5).tolist(), [1_000_000] * 1000))
+        self.records = list(
+            zip(users.tolist(), items.tolist(), (1 + (users + items) % 5).tolist(),
+                [1_000_000] * 1000))
 
     def told(self, frame):
         """A release of these ratings, and what was said."""
@@ -414,7 +495,8 @@ class Releases(FolderTest):
         if pandas is None:
             return
         # In a file it makes texts of all ratings.
-        text = "user,item,rating,timestamp\n5000,3,n/a,soon\n" + "".join("%s,%s,%s,%s\n" % record for record in self.records)
+        text = ("user,item,rating,timestamp\n5000,3,n/a,soon\n" +
+                "".join("%s,%s,%s,%s\n" % record for record in self.records))
         frame = pandas.read_csv(io.StringIO(text), keep_default_na=False)
         self.assertEqual(frame["rating"].iloc[1], str(self.records[0][2]))
         model, said = self.told(frame)

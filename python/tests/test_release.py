@@ -28,12 +28,17 @@ class Releases(FolderTest):
 
     def test_new_items_by_features(self):
         model = self.fit(epsilon=10)
-        path, wider, again = (self.folder / name for name in ("r.safetensors", "w.safetensors", "a.safetensors"))
+        path, wider, again = (self.folder / name
+                              for name in ("r.safetensors", "w.safetensors", "a.safetensors"))
         model.save(path)
         (self.folder / "new.csv").write_text("item\nfilm\n")
         kinds = "".join(f"{item},{item % 2}\n" for item in range(50))
-        (self.folder / "features.csv").write_text("item,genre\n" + kinds.replace(",0", ",even").replace(",1", ",odd") + "film,odd\n")
-        report = dpmf.extend_release(path, self.folder / "new.csv", self.folder / "features.csv", wider)
+        (self.folder /
+         "features.csv").write_text("item,genre\n" +
+                                    kinds.replace(",0", ",even").replace(",1", ",odd") +
+                                    "film,odd\n")
+        report = dpmf.extend_release(path, self.folder / "new.csv", self.folder / "features.csv",
+                                     wider)
         self.assertEqual((report["items"], report["new_items"], report["known_items"]), (51, 1, 0))
         extended = dpmf.load(wider)
         self.assertEqual(extended.privacy_["extension"]["parent"], report["parent"])
@@ -50,12 +55,14 @@ class Releases(FolderTest):
         path = self.folder / "r.safetensors"
         model.save(path)
         tensors, metadata = read_safetensors(path.read_bytes())
-        self.assertEqual(sorted(tensors), ["item_biases", "item_counts", "item_factors", "item_id_bytes",
-                                           "item_id_offsets"])
+        self.assertEqual(
+            sorted(tensors),
+            ["item_biases", "item_counts", "item_factors", "item_id_bytes", "item_id_offsets"])
         self.assertTrue(np.array_equal(tensors["item_factors"], model.item_factors_))
         self.assertTrue(np.array_equal(tensors["item_biases"], model.item_biases_))
         offsets, ids = tensors["item_id_offsets"], tensors["item_id_bytes"].tobytes()
-        self.assertEqual([ids[offsets[i]:offsets[i + 1]].decode() for i in range(50)], [str(i) for i in range(50)])
+        self.assertEqual([ids[offsets[i]:offsets[i + 1]].decode() for i in range(50)],
+                         [str(i) for i in range(50)])
         self.assertEqual(model.items_.tolist(), list(range(50)))
         self.assertEqual(metadata["dpmf.kind"], "release")
         self.assertEqual(float(metadata["dpmf.offset"]), model.offset_)
@@ -73,18 +80,22 @@ class Releases(FolderTest):
         self.assertEqual(model.n_iter_, 0)
         self.assertEqual(model.report_["users"], 2000)
         # the ledger was charged, where it was asked for
-        shown = run_dpmf("ledger", "show", "--ledger", self.folder / "ledger", "--population", "testers", "--json")
+        shown = run_dpmf("ledger", "show", "--ledger", self.folder / "ledger", "--population",
+                         "testers", "--json")
         self.assertIn(statement["release_id"], shown)
         model.save(self.folder / "r.safetensors")
         run_dpmf("privacy", "verify", self.folder / "r.safetensors")
         self.assertNotEqual((self.folder / "r.safetensors").stat().st_mode & 0o777, 0o600)
 
     def test_what_must_be_accepted(self):
-        for settings, switch in (({"delta": 0.1}, "accept_delta"), ({"delta": 1e-5, "declared_users": 10**6}, "accept_delta"),
-                                 ({"epsilon": 25}, "accept_epsilon"), ({"epsilon": 1e9}, "accept_epsilon")):
+        for settings, switch in (({"delta": 0.1}, "accept_delta"),
+                                 ({"delta": 1e-5, "declared_users": 10**6}, "accept_delta"),
+                                 ({"epsilon": 25}, "accept_epsilon"), ({"epsilon": 1e9},
+                                                                       "accept_epsilon")):
             with self.assertRaisesRegex(dpmf.PrivacyRefused, switch.replace("_", "-")):
                 self.fit(**settings)
-            with self.assertWarnsRegex(dpmf.PrivacyWarning, "the release is partial, not proven: it assumes that so "):
+            with self.assertWarnsRegex(dpmf.PrivacyWarning,
+                                       "the release is partial, not proven: it assumes that so "):
                 model = self.fit(**settings, **{switch: True})
             self.assertEqual((model.privacy_.kind, model.report_["kind"]), ("partial", "partial"))
             self.assertEqual(list(model.privacy_.assumptions), [switch.removeprefix("accept_")])
@@ -127,8 +138,9 @@ class Releases(FolderTest):
 
     def test_no_users(self):
         model = self.fit()
-        for wrong in (lambda: model.user_factors_, lambda: model.users_, lambda: model.recommend(user=3),
-                      lambda: model.predict(1, 2), lambda: model.recommend_many([1])):
+        for wrong in (lambda: model.user_factors_, lambda: model.users_,
+                      lambda: model.recommend(user=3), lambda: model.predict(1, 2),
+                      lambda: model.recommend_many([1])):
             self.assertRaises(dpmf.KindError, wrong)
         self.assertFalse(hasattr(model, "user_factors_"))
         self.assertIsNone(model._fitted.store)  # nothing of the ratings stays behind
@@ -143,7 +155,9 @@ class Releases(FolderTest):
         again = release.fold_in(mine)
         self.assertEqual(again.recommend(5).items.tolist(), best.items.tolist())
         rated = release.recommend(ratings=mine, n=5, by="rating")
-        self.assertEqual(release.predict(items=rated.items, ratings=mine, clip=False).tolist(), rated.scores.tolist())
+        self.assertEqual(
+            release.predict(items=rated.items, ratings=mine, clip=False).tolist(),
+            rated.scores.tolist())
         low_high = release.predict(items=release.items_, ratings=mine)
         self.assertTrue(np.all((low_high >= 1) & (low_high <= 5)))
 
@@ -161,7 +175,8 @@ class Releases(FolderTest):
                          model.recommend(ratings={3: 5}).items.tolist())
         texts = private_model(self.folder, catalogue=[str(i) for i in range(50)]).fit(
             self.users, [str(i) for i in self.items], self.ratings)
-        self.assertEqual(pickle.loads(pickle.dumps(texts)).items_.tolist(), [str(i) for i in range(50)])
+        self.assertEqual(
+            pickle.loads(pickle.dumps(texts)).items_.tolist(), [str(i) for i in range(50)])
         # a pickle that was tampered with
         at = data.index(b"dpmf.offset")
         broken = data[:at + 15] + bytes([data[at + 15] ^ 1]) + data[at + 16:]
@@ -176,7 +191,8 @@ class Releases(FolderTest):
 
         kind, logged = spent()
         self.assertEqual((kind, "not proven" in logged), ("proven", False))
-        for kind, parameters in (("partial", {"delta": 1e-3, "accept_delta": True}), ("partial", {}),
+        for kind, parameters in (("partial", {"delta": 1e-3,
+                                              "accept_delta": True}), ("partial", {}),
                                  ("conditional", {"mechanism": "posterior"}), ("conditional", {})):
             said, logged = spent(**parameters)
             self.assertEqual(said, kind)
@@ -187,17 +203,18 @@ class Releases(FolderTest):
         model = self.fit(user_privacy={17: 0}, population="club", ledger_budget=3.0)
         path = self.folder / "r.safetensors"
         model.save(path)
-        for again in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model)), dpmf.load(path),
-                      dpmf.load(path, verify=False)):
+        for again in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model)),
+                      dpmf.load(path), dpmf.load(path, verify=False)):
             self.assertIsNone(again.ledger_budget)
             again.set_params(catalogue=range(50), ledger=self.folder / "ledger")
-            with self.assertRaisesRegex(dpmf.UsageError, "cannot be fitted again\n  make a new dpmf.Model"):
+            with self.assertRaisesRegex(dpmf.UsageError,
+                                        "cannot be fitted again\n  make a new dpmf.Model"):
                 again.fit(self.users, self.items, self.ratings)
             self.assertEqual(again.privacy_, model.privacy_)  # and stays what it is
         self.assertEqual(releases_in(self.folder / "ledger"), 1)
         model.fit(self.users, self.items, self.ratings)
-        self.assertEqual((model.report_["population"], model.report_["spent_releases"], model.report_["users_left_out"]),
-                         ("club", 2, 1))
+        self.assertEqual((model.report_["population"], model.report_["spent_releases"],
+                          model.report_["users_left_out"]), ("club", 2, 1))
 
     def test_what_is_not_pickled(self):
         checkpoint = dpmf.Model(n_factors=2, n_epochs=1).fit(self.users, self.items, self.ratings)
@@ -241,30 +258,40 @@ class Releases(FolderTest):
         self.assertEqual(quoted.items_.tolist(), odd)
         with self.assertWarnsRegex(dpmf.PrivacyWarning, "exactly the set of rated items"):
             self.fit(catalogue=sorted(set(self.items.tolist())))
-        with self.assertWarnsRegex(dpmf.PrivacyWarning, "partial, not proven: .* made from the ratings"):
+        with self.assertWarnsRegex(dpmf.PrivacyWarning,
+                                   "partial, not proven: .* made from the ratings"):
             taken = self.fit(catalogue=None, catalogue_from_ratings=True)
         self.assertTrue(taken.privacy_["catalogue_from_ratings"])
 
     def test_declarations(self):
-        model = self.fit(about={"controller": "L\u00e4nder & Co", "Intended use": "to\nrecommend", "spent_before": 0.25,
-                                "erasure": "note: proven\ntitle: none"})
-        declared = {"controller": "L\u00e4nder & Co", "intended_use": "to recommend", "spent_before": "0.25",
-                    "erasure": "note: proven title: none"}
+        model = self.fit(
+            about={
+                "controller": "L\u00e4nder & Co", "Intended use": "to\nrecommend",
+                "spent_before": 0.25, "erasure": "note: proven\ntitle: none"
+            })
+        declared = {
+            "controller": "L\u00e4nder & Co", "intended_use": "to recommend",
+            "spent_before": "0.25", "erasure": "note: proven title: none"
+        }
         self.assertEqual(model.privacy_.declared, declared)
-        self.assertEqual(model.privacy_["about"]["note"], "declared by the curator, not verified by dpmf")
+        self.assertEqual(model.privacy_["about"]["note"],
+                         "declared by the curator, not verified by dpmf")
         self.assertIn("\n  | Controller: L\u00e4nder & Co\n", model.privacy_.text)
         self.assertIn('- "L\u00e4nder & Co" # declared by the curator', model.privacy_.registry)
         self.assertRegex(model.privacy_["build"]["sources"], "^[0-9a-f]{64}$")
-        self.assertEqual([at["delta"] for at in model.privacy_["epsilon_at"]], [1e-5, 1e-6, 1e-7, 1e-9])
+        self.assertEqual([at["delta"] for at in model.privacy_["epsilon_at"]],
+                         [1e-5, 1e-6, 1e-7, 1e-9])
         again = pickle.loads(pickle.dumps(model))
         self.assertEqual((again.privacy_.declared, again.privacy_.registry, again.about),
                          (declared, model.privacy_.registry, None))
         self.assertEqual(self.fit().privacy_.declared, {})
         (self.folder / "about.txt").write_text("region: Exampleland\n")
-        self.assertEqual(self.fit(about=self.folder / "about.txt").privacy_.declared, {"region": "Exampleland"})
-        for wrong, error in (({"contoller": "x"}, 'did you mean "controller"'), ({"title": "a\x1b"}, "cannot be shown safely"),
-                             ({"date": "soon"}, "not a date"), ({"title": ["x"]}, "neither"), ({"a:b": "x"}, "neither"),
-                             (["x"], "a dict of names and texts")):
+        self.assertEqual(
+            self.fit(about=self.folder / "about.txt").privacy_.declared, {"region": "Exampleland"})
+        for wrong, error in (({"contoller": "x"}, 'did you mean "controller"'),
+                             ({"title": "a\x1b"}, "cannot be shown safely"),
+                             ({"date": "soon"}, "not a date"), ({"title": ["x"]}, "neither"),
+                             ({"a:b": "x"}, "neither"), (["x"], "a dict of names and texts")):
             with self.assertRaisesRegex(dpmf.DpmfError, error):
                 self.fit(about=wrong)
         with self.assertRaisesRegex(dpmf.UsageError, "about is for private releases"):
@@ -283,7 +310,8 @@ class Releases(FolderTest):
 
     def test_files(self):
         bare = self.folder / "bare.csv"
-        bare.write_text("".join(f"{u},{i},{r:g}\n" for u, i, r in zip(self.users, self.items, self.ratings)))
+        bare.write_text("".join(f"{u},{i},{r:g}\n"
+                                for u, i, r in zip(self.users, self.items, self.ratings)))
         model = private_model(self.folder, catalogue=range(50))
         with self.assertRaisesRegex(dpmf.PrivacyRefused, "without a header"):
             model.fit_file(bare)
@@ -291,7 +319,9 @@ class Releases(FolderTest):
         named.write_text("user,item,rating\n" + bare.read_text())
         self.assertEqual(model.fit_file(named).report_["users"], 2000)
         columns = "user,item,rating"
-        self.assertEqual(model.fit_file(bare, format="csv", columns=columns, separator=",").report_["users"], 2000)
+        self.assertEqual(
+            model.fit_file(bare, format="csv", columns=columns, separator=",").report_["users"],
+            2000)
         store = self.folder / "r.dpr"
         run_dpmf("import", bare, "-o", store, "-q")
         with self.assertRaisesRegex(dpmf.PrivacyRefused, "guessed from the first record"):
@@ -303,7 +333,8 @@ class Releases(FolderTest):
     def test_first_row_decides_nothing(self):
         """In MovieLens' format a first row of three columns, or of words, says nothing about the
         others."""
-        rows = "".join(f"{u}::{i}::{r:g}::7\n" for u, i, r in zip(self.users, self.items, self.ratings))
+        rows = "".join(f"{u}::{i}::{r:g}::7\n"
+                       for u, i, r in zip(self.users, self.items, self.ratings))
         path = self.folder / "r.dat"
         model = private_model(self.folder, catalogue=range(50))
         for first, users, ratings in (("", 2000, 40_000), ("mallory::1::5\n", 2001, 40_001)):
@@ -356,8 +387,9 @@ class Releases(FolderTest):
             private_model(self.folder, catalogue=range(50)).fit(
                 self.users, self.items, self.ratings, valid=(self.users, self.items, self.ratings))
         self.assertEqual(releases_in(self.folder / "ledger"), 0)  # nothing was spent
-        for name, value in (("catalogue", [1]), ("ledger", "x"), ("delta", 1e-6), ("mechanism", "gram"),
-                            ("population", "p"), ("insecure_noise_seed", 1), ("catalogue_from_ratings", True)):
+        for name, value in (("catalogue", [1]), ("ledger", "x"), ("delta", 1e-6),
+                            ("mechanism", "gram"), ("population", "p"), ("insecure_noise_seed", 1),
+                            ("catalogue_from_ratings", True)):
             with self.assertRaisesRegex(dpmf.UsageError, "is for private releases"):
                 dpmf.Model(**{name: value}).fit(self.users, self.items, self.ratings)
 
@@ -368,7 +400,8 @@ class Hostile(FolderTest):
     def setUp(self):
         super().setUp()
         users, items, ratings = made_up(n_users=500, n_items=20, n=4000)
-        model = private_model(self.folder, epsilon=20, catalogue=range(30)).fit(users, items, ratings)
+        model = private_model(self.folder, epsilon=20,
+                              catalogue=range(30)).fit(users, items, ratings)
         self.path = self.folder / "r.safetensors"
         model.save(self.path)
         self.good = self.path.read_bytes()
@@ -400,7 +433,8 @@ class Hostile(FolderTest):
         self.refuse(self.good[:8] + header + body[:-400] + not_a_number + body[-396:])
         rng = np.random.default_rng(1)
         for at in rng.integers(len(self.good), size=300).tolist():
-            self.refuse(self.good[:at] + bytes([self.good[at] ^ (1 << at % 8)]) + self.good[at + 1:])
+            self.refuse(self.good[:at] + bytes([self.good[at] ^ (1 << at % 8)]) +
+                        self.good[at + 1:])
 
     def test_other_things(self):
         self.refuse(b"user,item,rating\n1,2,3\n")

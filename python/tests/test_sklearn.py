@@ -1,4 +1,5 @@
-"""As an estimator of scikit-learn: pairs as X, ratings as y. Skipped where scikit-learn is not installed."""
+"""As an estimator of scikit-learn: pairs as X, ratings as y. Skipped where scikit-learn is not
+installed."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class Pairs(unittest.TestCase):
         predicted = model.predict(X)
         self.assertTrue(np.array_equal(predicted, self.expected.predict(USERS, ITEMS)))
         variance = ((RATINGS - RATINGS.mean()) ** 2).sum()
-        self.assertAlmostEqual(model.score(X, RATINGS), 1 - ((RATINGS - predicted) ** 2).sum() / variance)
+        self.assertAlmostEqual(model.score(X, RATINGS),
+                               1 - ((RATINGS - predicted)**2).sum() / variance)
         weights = np.zeros(len(RATINGS))
         weights[:10] = 1
         self.assertAlmostEqual(model.score(X, RATINGS, weights), model.score(X[:10], RATINGS[:10]))
@@ -52,7 +54,8 @@ class Pairs(unittest.TestCase):
         except ImportError:
             self.skipTest("there is no pandas")
         for frame in (pandas.DataFrame({"userId": USERS, "movieId": ITEMS}),
-                      pandas.DataFrame({"movieId": ITEMS, "userId": USERS}),  # by name, in any order
+                      # by name, in any order
+                      pandas.DataFrame({"movieId": ITEMS, "userId": USERS}),
                       pandas.DataFrame({"a": USERS, "b": ITEMS})):
             model = dpmf.Model(**self.settings).fit(frame, RATINGS)
             self.assertTrue(np.array_equal(model.item_factors_, self.expected.item_factors_))
@@ -67,7 +70,8 @@ class Estimator(unittest.TestCase):
         model = dpmf.Model(n_factors=3, n_epochs=5, random_state=1, deterministic=True)
         folds = KFold(3, shuffle=True, random_state=0)
         self.assertTrue((cross_val_score(model, X, RATINGS, cv=folds) > 0).all())
-        errors = -cross_val_score(model, X, RATINGS, cv=folds, scoring="neg_root_mean_squared_error")
+        errors = (
+            -cross_val_score(model, X, RATINGS, cv=folds, scoring="neg_root_mean_squared_error"))
         self.assertTrue((errors < RATINGS.std()).all())
         search = GridSearchCV(model, {"n_factors": [2, 4], "regularization": [0.02, 0.2]}, cv=folds)
         search.fit(X, RATINGS)
@@ -93,13 +97,14 @@ class Estimator(unittest.TestCase):
         self.assertEqual(clone(dpmf.Model(n_factors=3)).n_factors, 3)
 
     def test_checks(self):
-        """scikit-learn's own checks of parameters and manners. The others fit tables of any number of measurements,
-        where this has one column each of users and items."""
+        """scikit-learn's own checks of parameters and manners. The others fit tables of any number
+        of measurements, where this has one column each of users and items."""
         from sklearn.utils import estimator_checks
 
-        names = ("check_no_attributes_set_in_init", "check_parameters_default_constructible", "check_get_params_invariance",
-                 "check_set_params", "check_estimator_cloneable", "check_estimator_repr", "check_estimator_tags_renamed",
-                 "check_valid_tag_types", "check_do_not_raise_errors_in_init_or_set_param")
+        names = ("check_no_attributes_set_in_init", "check_parameters_default_constructible",
+                 "check_get_params_invariance", "check_set_params", "check_estimator_cloneable",
+                 "check_estimator_repr", "check_estimator_tags_renamed", "check_valid_tag_types",
+                 "check_do_not_raise_errors_in_init_or_set_param")
         run = 0
         for name in names:
             one = getattr(estimator_checks, name, None)  # of some versions only

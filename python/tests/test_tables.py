@@ -39,8 +39,10 @@ class Made(Exported):
     """Columns as Arrow has them."""
 
     def __init__(self, columns):
-        self.columns = {name: values if isinstance(values[0], str) else np.array(values, dtype=np.float64)
-                        for name, values in columns.items()}
+        self.columns = {
+            name: values if isinstance(values[0], str) else np.array(values, dtype=np.float64)
+            for name, values in columns.items()
+        }
 
     def _arrow_columns(self):
         return self.columns
@@ -130,13 +132,16 @@ class Catalogues(FolderTest):
 
     def test_read_as_what_they_are(self):
         ids, titles = list(range(50)), [f"title {i}" for i in range(50)]
-        (self.folder / "items.csv").write_text("title,item\n" + "".join(f"title {i},{i}\n" for i in ids))
-        for catalogue in (ids, tuple(ids), np.arange(50), range(50), iter(ids), dict(zip(ids, titles)).keys(),
-                          dict(zip(ids, titles)), {i: {"title": "x"} for i in ids}, {"title": titles, "movieId": ids},
-                          {i: ["comedy", "drama"] for i in ids},
-                          ArrowTable(title=titles, item_id=ids), Column(ids),
-                          structured(["title", "movieId"], titles, ids),
-                          np.array(ids, dtype=object), list(map(str, ids)), self.folder / "items.csv"):
+        (self.folder / "items.csv").write_text("title,item\n" + "".join(f"title {i},{i}\n"
+                                                                        for i in ids))
+        for catalogue in (ids, tuple(ids), np.arange(50), range(50), iter(ids),
+                          dict(zip(ids, titles)).keys(), dict(zip(ids, titles)),
+                          {i: {"title": "x"} for i in ids}, {"title": titles, "movieId": ids},
+                          {i: ["comedy",
+                               "drama"] for i in ids}, ArrowTable(title=titles, item_id=ids),
+                          Column(ids), structured(["title", "movieId"], titles, ids),
+                          np.array(ids, dtype=object), list(map(str,
+                                                                ids)), self.folder / "items.csv"):
             with self.subTest(kind=type(catalogue).__name__):
                 model = self.fit(catalogue)
                 self.assertEqual(list(map(int, model.items_)), ids)
@@ -144,9 +149,11 @@ class Catalogues(FolderTest):
 
     def test_pandas(self):
         frames = pandas()
-        movies = frames.DataFrame({"title": [f"title {i}" for i in range(50)], "movieId": range(50)})
-        for catalogue in (movies, movies.movieId, movies.set_index("movieId"), movies.movieId.values,
-                          frames.Index(movies.movieId), movies.movieId.astype(str), movies.movieId.astype("category"),
+        movies = frames.DataFrame(
+            {"title": [f"title {i}" for i in range(50)], "movieId": range(50)})
+        for catalogue in (movies, movies.movieId, movies.set_index("movieId"),
+                          movies.movieId.values, frames.Index(movies.movieId),
+                          movies.movieId.astype(str), movies.movieId.astype("category"),
                           Interchange(movies)):
             with self.subTest(kind=type(catalogue).__name__):
                 model = self.fit(catalogue)
@@ -155,7 +162,8 @@ class Catalogues(FolderTest):
         self.assertEqual(len(self.fit(movies.set_index("movieId", drop=False)).items_), 50)
         for wrong in (movies[["title"]], movies.rename(columns={"movieId": "number"}),
                       movies.assign(item=movies.movieId), movies.T):
-            with self.assertRaisesRegex(dpmf.InputError, "of the .* columns of catalogue could be item"):
+            with self.assertRaisesRegex(dpmf.InputError,
+                                        "of the .* columns of catalogue could be item"):
                 self.fit(wrong)
         self.assertFalse((self.folder / "ledger").exists() and self.spent_by_refusals())
 
@@ -168,8 +176,8 @@ class Catalogues(FolderTest):
     def test_refused_by_shape(self):
         for wrong in ({"title": ["a", "b"], "year": [1, 2]}, {"item": [1], "movieId": [2]},
                       ArrowTable(title=["a"], year=[1]), structured(["a", "b"], [1, 2], [3, 4]),
-                      np.zeros((3, 2), dtype=int), np.array(3), 5, object(), Stream(ArrowTable(title=[1])), [[1, 2]],
-                      [None], [1.5]):
+                      np.zeros((3, 2), dtype=int), np.array(3), 5, object(),
+                      Stream(ArrowTable(title=[1])), [[1, 2]], [None], [1.5]):
             with self.subTest(kind=type(wrong).__name__), self.assertRaises(dpmf.DpmfError):
                 self.fit(wrong)
         self.assertEqual(releases_in(self.folder / "ledger"), 0)  # nothing was spent
@@ -177,7 +185,8 @@ class Catalogues(FolderTest):
     def test_times_are_no_items(self):
         """NumPy makes whole numbers of them where they are finer than Python's."""
         times = np.arange(50).astype("datetime64[ns]")
-        for wrong in (times, times - times[0], {"item": times}, np.array([(t,) for t in times], dtype=[("item", "M8[ns]")])):
+        for wrong in (times, times - times[0], {"item": times},
+                      np.array([(t, ) for t in times], dtype=[("item", "M8[ns]")])):
             with self.assertRaisesRegex(dpmf.InputError, "column of times"):
                 self.fit(wrong)
         self.assertEqual(releases_in(self.folder / "ledger"), 0)
@@ -186,32 +195,38 @@ class Catalogues(FolderTest):
         """Ratings under whatever names, and whatever names an item twice, are no catalogue and no
         features."""
         items = list(range(50))
-        for name in ("user", "username", "Rater", "e-mail", "memberNo", "customer", "account", "user:token", "rating", "eps"):
+        for name in ("user", "username", "Rater", "e-mail", "memberNo", "customer", "account",
+                     "user:token", "rating", "eps"):
             for wrong in (ArrowTable(item=items, **{name: items}), {"item": items, name: items}):
                 with self.subTest(name=name), self.assertRaises(dpmf.PrivacyRefused):
                     self.fit(wrong)
             with self.subTest(name=name), self.assertRaises(dpmf.PrivacyRefused):
-                private_model(self.folder, catalogue=items, item_features={"item": items, name: items}).fit(*self.ratings)
+                private_model(self.folder, catalogue=items,
+                              item_features={"item": items, name: items}).fit(*self.ratings)
         with self.assertRaises(dpmf.PrivacyRefused):
             self.fit(items + [3])
         with self.assertRaises(dpmf.PrivacyRefused):
-            private_model(self.folder, catalogue=items, item_features={"item": items, "x": items}).fit(*self.ratings)
+            private_model(self.folder, catalogue=items,
+                          item_features={"item": items, "x": items}).fit(*self.ratings)
         self.assertEqual(releases_in(self.folder / "ledger"), 0)
         self.assertEqual(len(self.fit({"item": items, "public:user score": items}).items_), 50)
 
     def test_features_and_wishes_of_frames(self):
-        table = ArrowTable(movieId=list(range(50)), year=[1950 + i for i in range(50)], genre=["a|b", "b"] * 25)
+        table = ArrowTable(movieId=list(range(50)), year=[1950 + i for i in range(50)],
+                           genre=["a|b", "b"] * 25)
         wishes = ArrowTable(userId=[3, 4, 4], eps=[0.0, 0.5, 0.25])
         with quiet():
-            model = private_model(self.folder, catalogue=table, item_features=table, user_privacy=wishes).fit(
-                *self.ratings)
+            model = private_model(self.folder, catalogue=table, item_features=table,
+                                  user_privacy=wishes).fit(*self.ratings)
         self.assertTrue(model.privacy_["has_features"] and model.privacy_["personalised"])
         self.assertEqual(model.report_["users_left_out"], 1)
         self.assertEqual((model.report_["wishes"], model.report_["wishes_twice"]), (2, 1))
         for name, wrong in (("user_privacy", ArrowTable(userId=[3], epsilon=[1.0], eps=[2.0])),
                             ("user_privacy", ArrowTable(userId=[3], user=[3], eps=[2.0])),
-                            ("user_privacy", {"user": [3], "privacy": [1.0]}), ("user_privacy", [3, 4]),
-                            ("item_features", ArrowTable(year=[3])), ("item_features", {3: {"year": [1]}})):
+                            ("user_privacy", {"user": [3],
+                                              "privacy": [1.0]}), ("user_privacy", [3, 4]),
+                            ("item_features", ArrowTable(year=[3])), ("item_features",
+                                                                      {3: {"year": [1]}})):
             with self.assertRaises(dpmf.DpmfError, msg=name):
                 private_model(self.folder, catalogue=range(50), **{name: wrong}).fit(*self.ratings)
 
@@ -220,8 +235,9 @@ class Catalogues(FolderTest):
         users, items, ratings = self.ratings
         for number in (float, np.float64, np.float32, np.array):
             with self.subTest(kind=number.__name__), quiet():
-                model = private_model(self.folder, catalogue=range(50), user_privacy={"3": number(0.0), "4": number(0.5)}).fit(
-                    users, items, ratings)
+                model = private_model(self.folder, catalogue=range(50),
+                                      user_privacy={"3": number(0.0),
+                                                    "4": number(0.5)}).fit(users, items, ratings)
                 self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))
 
     def test_series_by_row(self):
@@ -242,14 +258,16 @@ class Catalogues(FolderTest):
             pass
         for wishes in series:
             with self.assertRaisesRegex(dpmf.UsageError, "numbered by its rows"):
-                private_model(self.folder, catalogue=range(50), user_privacy=wishes).fit(*self.ratings)
+                private_model(self.folder, catalogue=range(50),
+                              user_privacy=wishes).fit(*self.ratings)
         self.assertEqual(releases_in(self.folder / "ledger"), 0)
 
     def test_series_of_wishes(self):
         frames = pandas()
         wishes = frames.Series([0.0, 0.5], index=frames.Index([3, 4], name="user"))
         with quiet():
-            model = private_model(self.folder, catalogue=range(50), user_privacy=wishes).fit(*self.ratings)
+            model = private_model(self.folder, catalogue=range(50),
+                                  user_privacy=wishes).fit(*self.ratings)
         self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))
 
 
@@ -262,7 +280,8 @@ class Catalogues(FolderTest):
         """What is beyond the shortest is not lost without a word."""
         self.refused(dpmf.InputError, user_privacy={"user": [3, 4, 5], "epsilon": [0.0, 0.0]})
         self.refused(dpmf.InputError, user_privacy=ArrowTable(user=[3, 4], epsilon=[0.0]))
-        self.refused(dpmf.InputError, item_features={"item": list(range(50)), "year": list(range(49))})
+        self.refused(dpmf.InputError,
+                     item_features={"item": list(range(50)), "year": list(range(49))})
 
     def test_narrow_floats_in_wishes(self):
         """A float32 from 2^24 on stands for several users."""
@@ -272,7 +291,8 @@ class Catalogues(FolderTest):
             self.refused(dpmf.InputError, catalogue=users)
         with quiet():
             wishes = {"user": np.array([3, 4], dtype=np.float32), "epsilon": [0.0, 0.5]}
-            model = private_model(self.folder, catalogue=range(50), user_privacy=wishes).fit(*self.ratings)
+            model = private_model(self.folder, catalogue=range(50),
+                                  user_privacy=wishes).fit(*self.ratings)
         self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))
 
     def test_wishes_that_can_be_read_once(self):
@@ -306,7 +326,8 @@ class Catalogues(FolderTest):
         with self.assertRaisesRegex(ValueError, "alice"):
             dpmf.Model(n_epochs=1).fit(Relation())
         with self.assertRaises(dpmf.DpmfError) as raised:
-            private_model(self.folder, catalogue=range(50), user_privacy=Relation()).fit(*self.ratings)
+            private_model(self.folder, catalogue=range(50),
+                          user_privacy=Relation()).fit(*self.ratings)
         self.assertNotIn("alice", "".join(traceback.format_exception(raised.exception)))
 
 
@@ -321,7 +342,8 @@ class Messages(FolderTest):
             try:
                 call()
             except Exception as failure:  # pylint: disable=broad-except
-                told.extend(part for part in traceback.format_exception(failure) if "File " not in part)
+                told.extend(part for part in traceback.format_exception(failure)
+                            if "File " not in part)
                 while failure is not None:  # those too that Python would not show
                     told.append(f"{failure!r} {vars(failure)}")
                     failure = failure.__context__
@@ -336,7 +358,8 @@ class Messages(FolderTest):
         return text
 
     def table(self, names=("user", "item", "rating")):
-        return ArrowTable(**dict(zip(names, (["alice", "bob", "carol"], ["dune", "dune", "4711"], [4711, 3.0, 2.0]))))
+        return ArrowTable(**dict(
+            zip(names, (["alice", "bob", "carol"], ["dune", "dune", "4711"], [4711, 3.0, 2.0]))))
 
     def test_arrow_tables_are_read(self):
         with quiet():
@@ -349,11 +372,12 @@ class Messages(FolderTest):
 
     def test_frames_that_are_not_understood(self):
         for fit in (dpmf.Model(n_epochs=1).fit, private_model(self.folder, catalogue=["a"]).fit):
-            for names in (("who", "what", "stars?"), ("user", "user_id", "rating"), ("alice", "dune", "4711")):
+            for names in (("who", "what", "stars?"), ("user", "user_id", "rating"),
+                          ("alice", "dune", "4711")):
                 self.assertRegex(self.silent(lambda: fit(self.table(names))), "InputError")
                 self.assertRegex(self.silent(lambda: fit(Stream(self.table(names)))), "InputError")
-            for wrong in (self.table().columns, self.table()["user"], "alice", [self.table()], {"alice": "dune"},
-                          object(), [["alice", "dune", 4711]]):
+            for wrong in (self.table().columns, self.table()["user"], "alice", [self.table()],
+                          {"alice": "dune"}, object(), [["alice", "dune", 4711]]):
                 self.assertRegex(self.silent(lambda: fit(wrong)), "Error")
             for wrong in ("alice", 4711, self.table(), [["alice", "bob"], ["carol", "dune"]]):
                 self.silent(lambda: fit(wrong, ["dune", "dune"], [1, 2]))
@@ -365,7 +389,8 @@ class Messages(FolderTest):
         frame = frames.DataFrame(self.table(("alice", "dune", "4711")).to_pydict())
         self.assertRegex(self.silent(lambda: dpmf.Model().fit(frame)), "InputError")
         with_tuples = frames.DataFrame(self.table().to_pydict())
-        with_tuples.columns = frames.MultiIndex.from_tuples([("alice", 1), ("bob", 2), ("carol", 3)])
+        with_tuples.columns = frames.MultiIndex.from_tuples([("alice", 1), ("bob", 2),
+                                                             ("carol", 3)])
         self.assertRegex(self.silent(lambda: dpmf.Model().fit(with_tuples)), "InputError")
 
     def test_one_record_at_most(self):
@@ -375,28 +400,38 @@ class Messages(FolderTest):
         self.silent(lambda: fit(["alice", 4711.5], ["dune", "dune"], [1, 3]), but=["4711"])
 
     def test_private_runs(self):
-        def fit(users=("alice", "bob", "carol"), items=("dune", "dune", "x"), ratings=(1, 2, 3), **parameters):
+        def fit(users=("alice", "bob", "carol"), items=("dune", "dune", "x"), ratings=(1, 2, 3),
+                **parameters):
             settings = {"catalogue": ["dune", "x", "y"], **parameters}
-            return lambda: private_model(self.folder, **settings).fit(list(users), list(items), list(ratings))
+            return lambda: private_model(self.folder, **settings).fit(list(users), list(items),
+                                                                      list(ratings))
 
         self.silent(fit(ratings=["4711", 2, float("nan")]))
         self.silent(fit(users=["alice", 4711.5, ("bob", "carol")]))
         self.silent(fit(users=["alice", "", "carol" * 20000]))
         self.silent(fit(ratings=[4711, 4711, 4711]))
-        for wishes in ({"alice": 0, "bob": "4711"}, {("alice", "bob"): 0}, {4711.5: 0}, {"alice": -4711},
-                       {"alice": float("nan")}, {"alice\n": 0}, {"carol" * 20000: 1}, {"alice": 4711, "Bob": 1}):
+        for wishes in ({"alice": 0, "bob": "4711"}, {
+            ("alice", "bob"): 0
+        }, {4711.5: 0}, {"alice": -4711}, {"alice": float("nan")}, {"alice\n": 0},
+                       {"carol" * 20000: 1}, {"alice": 4711, "Bob": 1}):
             self.silent(fit(user_privacy=wishes))
-        for wrong in (["dune", "alice\ud800"], [4711.5], [-4711.0**9], ["dune", ("alice", "bob")], [10**5000 + 4711], [b"dune", None]):
+        for wrong in (["dune", "alice\ud800"], [4711.5], [-4711.0**9], ["dune", ("alice", "bob")],
+                      [10**5000 + 4711], [b"dune", None]):
             said = self.silent(fit(catalogue=wrong))
-            self.assertRegex(said, rf"catalogue\[{len(wrong) - 1}\] is a {type(wrong[-1]).__name__}: an id is text")
-        for features in ({"dune": {"x": "alice\ud800"}}, {"dune": {"x": 10**5000}}, {"alice\ud800": {"x": 1}}, {10**5000: {"x": 1}},
+            self.assertRegex(
+                said,
+                rf"catalogue\[{len(wrong) - 1}\] is a {type(wrong[-1]).__name__}: an id is text")
+        for features in ({"dune": {"x": "alice\ud800"}}, {"dune": {"x": 10**5000}},
+                         {"alice\ud800": {"x": 1}}, {10**5000: {"x": 1}},
                          {"dune": {"alice\ud800": 1}}):
             self.assertRegex(self.silent(fit(item_features=features)), "UsageError|InputError")
         self.assertRegex(self.silent(fit(about={"contact": "alice\ud800"})), "UsageError")
         self.assertRegex(self.silent(fit(user_privacy={10**5000: 0})), "InputError")
         path = self.folder / "wishes.csv"
-        for text in ("alice,bob\n", "user,epsilon\nalice,x4711\n", 'user,epsilon\n"alice,0\nbob,0\n', "alice;4711;3\n",
-                     "user,epsilon\nalice,0\nbob,0,5\n", "user,epsilon\n,1\n", "alice\n", "user,eps,epsilon\nalice,1,2\n"):
+        for text in ("alice,bob\n", "user,epsilon\nalice,x4711\n",
+                     'user,epsilon\n"alice,0\nbob,0\n', "alice;4711;3\n",
+                     "user,epsilon\nalice,0\nbob,0,5\n", "user,epsilon\n,1\n", "alice\n",
+                     "user,eps,epsilon\nalice,1,2\n"):
             path.write_text(text)
             self.assertIn("Error", self.silent(fit(user_privacy=path)))
 
@@ -408,13 +443,16 @@ class Messages(FolderTest):
                 self.assertNotIn(secret, repr(model))
             if name != "progress":
                 self.silent(lambda: model.fit(["a", "b"], ["x", "y"], [1, 2]))
-                self.silent(lambda: private_model(self.folder, **{"catalogue": ["x", "y"], name: table}).fit(
-                    ["a", "b"], ["x", "y"], [1, 2]))
-        shown = repr(dpmf.Model(epsilon=1, user_privacy={"alice": 0, "bob": 1}, catalogue=["dune", "4711"]))
+                self.silent(
+                    lambda: private_model(self.folder, **{"catalogue": ["x", "y"], name: table}
+                                          ).fit(["a", "b"], ["x", "y"], [1, 2]))
+        shown = repr(
+            dpmf.Model(epsilon=1, user_privacy={"alice": 0, "bob": 1}, catalogue=["dune", "4711"]))
         self.assertEqual(shown, "Model(epsilon=1, catalogue=<list of 2>, user_privacy=<dict of 2>)")
         with quiet():
             fitted = dpmf.Model(n_factors=1, n_epochs=1).fit(table)
-        for thing in (fitted, fitted.fold_in({"dune": 3}), fitted._fitted, fitted._fitted.users, fitted._fitted.store):
+        for thing in (fitted, fitted.fold_in({"dune": 3}), fitted._fitted, fitted._fitted.users,
+                      fitted._fitted.store):
             for secret in SECRETS:
                 self.assertNotIn(secret, repr(thing))
 

@@ -45,7 +45,8 @@ class Threads(unittest.TestCase):
         result = []
 
         def work():
-            result.append(dpmf.Model(n_factors=64, n_epochs=20, n_threads=1).fit(users, items, ratings))
+            result.append(
+                dpmf.Model(n_factors=64, n_epochs=20, n_threads=1).fit(users, items, ratings))
             done.set()
 
         thread = threading.Thread(target=work)
@@ -122,8 +123,10 @@ class Interrupts(FolderTest):
         started = self.folder / "started"
         environment = {**os.environ, "TMPDIR": str(self.folder),
                        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
-        child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program), str(started)], env=environment,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        child = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(program),
+             str(started)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
         deadline = time.monotonic() + 60
         while not started.exists() and child.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -149,7 +152,8 @@ class Interrupts(FolderTest):
                 """)
             self.assertEqual((status, out.split()), (0, ["interrupted", "False"]), error)
             self.assertLess(seconds, 50)  # of a million epochs; a busy machine has time
-            self.assertEqual([path.name for path in self.folder.iterdir()], ["started"])  # nothing left behind
+            # nothing left behind
+            self.assertEqual([path.name for path in self.folder.iterdir()], ["started"])
 
     def test_uncaught(self):
         status, _, error, _ = self.interrupted("""

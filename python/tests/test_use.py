@@ -44,17 +44,22 @@ class Checkpoint(FolderTest):
 
     def test_include_and_exclude(self):
         every = self.model.recommend(user=5, n=60, exclude_seen=False).items
-        chosen = self.model.recommend(user=5, n=60, exclude_seen=False, include=every[10:20], exclude=[every[12]])
+        chosen = self.model.recommend(user=5, n=60, exclude_seen=False, include=every[10:20],
+                                      exclude=[every[12]])
         self.assertEqual(chosen.items.tolist(), [i for i in every[10:20] if i != every[12]])
         with self.assertWarnsRegex(dpmf.DpmfWarning, "does not know 1 of 2 items of include"):
-            self.assertEqual(len(self.model.recommend(user=5, include=[777777, every[0]], exclude_seen=False).items), 1)
+            self.assertEqual(
+                len(
+                    self.model.recommend(user=5, include=[777777, every[0]],
+                                         exclude_seen=False).items), 1)
         self.assertEqual(len(self.model.recommend(user=5, include=set()).items), 0)
         self.assertEqual(len(self.model.recommend(user=5, exclude=every).items), 0)
 
     def test_many(self):
         many = self.model.recommend_many([3, 4, 5], n=4)
-        self.assertEqual([row.items.tolist() for row in many],
-                         [self.model.recommend(user=user, n=4).items.tolist() for user in (3, 4, 5)])
+        self.assertEqual(
+            [row.items.tolist() for row in many],
+            [self.model.recommend(user=user, n=4).items.tolist() for user in (3, 4, 5)])
         everyone = self.model.recommend_many(n=2, exclude=[int(self.model.items_[0])])
         self.assertEqual(len(everyone), 300)
         for user, row in zip(self.model.users_, everyone):
@@ -63,8 +68,9 @@ class Checkpoint(FolderTest):
         with self.assertRaises(dpmf.UnknownIdError):
             self.model.recommend_many([3, 12345])
         people = [{1: 5, 2: 1}, {7: 3}, {}]
-        self.assertEqual([row.items.tolist() for row in self.model.recommend_many(ratings=people, n=4)],
-                         [self.model.recommend(ratings=mine, n=4).items.tolist() for mine in people])
+        self.assertEqual(
+            [row.items.tolist() for row in self.model.recommend_many(ratings=people, n=4)],
+            [self.model.recommend(ratings=mine, n=4).items.tolist() for mine in people])
         self.assertRaises(dpmf.UsageError, self.model.recommend_many, [3], people)
         self.assertRaises(dpmf.UsageError, self.model.recommend_many, [3], n=0)
 
@@ -75,8 +81,11 @@ class Checkpoint(FolderTest):
             bare.recommend(user=3)
         self.assertEqual(bare.recommend(user=3, exclude_seen=False).items.tolist(),
                          self.model.recommend(user=3, exclude_seen=False).items.tolist())
-        known = dpmf.load(self.folder / "m.safetensors", history=(self.users, self.items, self.ratings))
-        self.assertEqual(known.recommend(user=3).items.tolist(), self.model.recommend(user=3).items.tolist())
+        known = dpmf.load(self.folder / "m.safetensors",
+                          history=(self.users, self.items, self.ratings))
+        self.assertEqual(
+            known.recommend(user=3).items.tolist(),
+            self.model.recommend(user=3).items.tolist())
         self.assertEqual((known.n_factors, known.n_epochs), (6, 8))
         texts = dpmf.load(self.folder / "m.safetensors", ids="str")
         self.assertEqual(texts.items_.tolist(), [str(i) for i in self.model.items_])
@@ -91,7 +100,8 @@ class Checkpoint(FolderTest):
         row = self.model.predict(17, self.model.items_)
         self.assertTrue(np.allclose(row, np.clip(by_hand, low, high), atol=1e-5))
         column = self.model.predict(self.model.users_, int(self.model.items_[3]), clip=False)
-        self.assertAlmostEqual(column[int(np.flatnonzero(self.model.users_ == 17)[0])], by_hand[3], places=5)
+        self.assertAlmostEqual(column[int(np.flatnonzero(self.model.users_ == 17)[0])], by_hand[3],
+                               places=5)
         error = np.sqrt(np.mean((self.model.predict(self.users, self.items) - self.ratings) ** 2))
         self.assertLess(error, np.std(self.ratings))
         self.assertEqual(self.model.predict(10**9, 10**9, clip=False), self.model.offset_)
@@ -114,7 +124,8 @@ class Checkpoint(FolderTest):
         mine = {int(item): rating for item, rating in zip(self.model.items_[:5], (5, 4, 3, 2, 1))}
         item = int(self.model.items_[9])
         reasons = self.model.explain(mine, item)
-        self.assertAlmostEqual(reasons.score, reasons.crowd + reasons.habit + reasons.taste, places=9)
+        self.assertAlmostEqual(reasons.score, reasons.crowd + reasons.habit + reasons.taste,
+                               places=9)
         self.assertAlmostEqual(reasons.taste, reasons.shares.sum(), places=9)
         self.assertIn(reasons.reason, ("taste", "crowd", "neither"))
         best = self.model.recommend(ratings=mine, n=60)
@@ -124,29 +135,36 @@ class Checkpoint(FolderTest):
         crowd = self.model.explain(mine, item, taste=0)
         self.assertEqual(crowd.taste, 0)
         self.assertEqual(crowd.crowd, reasons.crowd)
-        self.assertAlmostEqual(reasons.prediction, self.model.predict(items=item, ratings=mine, clip=False), places=9)
+        self.assertAlmostEqual(reasons.prediction,
+                               self.model.predict(items=item, ratings=mine, clip=False), places=9)
         self.assertTrue(np.all(np.diff(reasons.shares) <= 0))
         self.assertEqual(sorted(reasons.items.tolist()), sorted(mine))
 
     def test_dial(self):
         mine = {int(item): 5 for item in self.model.items_[:4]}
-        lists = [self.model.recommend(ratings=mine, n=60, taste=t).items.tolist() for t in (0, 0.5, 1)]
+        lists = [
+            self.model.recommend(ratings=mine, n=60, taste=t).items.tolist() for t in (0, 0.5, 1)
+        ]
         self.assertEqual(lists[1], self.model.recommend(ratings=mine, n=60).items.tolist())
         self.assertNotEqual(lists[0], lists[2])
         expected = self.model.predict(items=self.model.items_, ratings=mine, clip=False)
         rated = self.model.recommend(ratings=mine, n=60, by="rating", exclude_seen=False)
-        self.assertEqual(rated.items.tolist(), self.model.items_[np.argsort(-expected, kind="stable")].tolist())
+        self.assertEqual(rated.items.tolist(),
+                         self.model.items_[np.argsort(-expected, kind="stable")].tolist())
         path, history = self.folder / "m.safetensors", self.folder / "h.csv"
         self.model.save(path)
         rows = zip(self.users, self.items, self.ratings)
         history.write_text("user,item,rating\n" + "".join(f"{u},{i},{r}\n" for u, i, r in rows))
         listed = run_dpmf("recommend", path, "--user", 17, "--history", history, "--json", "-n", 9)
         best = self.model.recommend(user=17, n=9)  # the same bits as on the command line
-        self.assertEqual([(int(row["item"]), row["score"]) for row in map(json.loads, listed.splitlines())],
+        self.assertEqual([(int(row["item"]), row["score"])
+                          for row in map(json.loads, listed.splitlines())],
                          list(zip(best.items.tolist(), best.scores.tolist())))
         many = self.model.recommend_many([17, 3], n=5, taste=0.8)
-        self.assertEqual(many[0].items.tolist(), self.model.recommend(user=17, n=5, taste=0.8).items.tolist())
-        for wrong in ({"taste": 1.5}, {"taste": "x"}, {"by": "stars"}, {"by": "rating", "taste": 0.5}):
+        self.assertEqual(many[0].items.tolist(),
+                         self.model.recommend(user=17, n=5, taste=0.8).items.tolist())
+        for wrong in ({"taste": 1.5}, {"taste": "x"}, {"by": "stars"},
+                      {"by": "rating", "taste": 0.5}):
             self.assertRaises(dpmf.UsageError, self.model.recommend, 17, **wrong)
 
     def test_map(self):
@@ -190,8 +208,11 @@ class Someone(unittest.TestCase):
         nobody = self.model.fold_in({})
         self.assertEqual((nobody.bias, nobody.vector.tolist(), nobody.ratings), (0, [0] * 6, {}))
         order = np.argsort(-self.model.item_biases_, kind="stable")
-        self.assertEqual(nobody.recommend(5, by="rating").items.tolist(), self.model.items_[order[:5]].tolist())
-        self.assertEqual(self.model.recommend(n=5).items.tolist(), nobody.recommend(5).items.tolist())
+        self.assertEqual(
+            nobody.recommend(5, by="rating").items.tolist(), self.model.items_[order[:5]].tolist())
+        self.assertEqual(
+            self.model.recommend(n=5).items.tolist(),
+            nobody.recommend(5).items.tolist())
         self.assertEqual(nobody.explain(3).shares.tolist(), [])
 
     def test_seen(self):
@@ -207,11 +228,12 @@ class Someone(unittest.TestCase):
         self.assertEqual(me.recommend(3).items.tolist(), before.items.tolist())
 
     def test_what_is_refused(self):
-        for wrong, kind in (
-            ({1: float("nan")}, dpmf.InputError), ({1: "good"}, dpmf.InputError), ({1: 1e300}, dpmf.InputError),
-            (([1, 2], [3]), dpmf.InputError), ([(1, 2)], dpmf.UsageError),
-            ({1.5: 3}, dpmf.InputError), (None, dpmf.UsageError),
-        ):
+        for wrong, kind in (({1: float("nan")}, dpmf.InputError), ({1: "good"}, dpmf.InputError),
+                            ({1: 1e300}, dpmf.InputError), (([1, 2], [3]), dpmf.InputError), ([
+                                (1, 2)
+                            ], dpmf.UsageError), ({1.5: 3}, dpmf.InputError), (None,
+                                                                               dpmf.UsageError),
+                            ):
             with self.assertRaises(kind, msg=repr(wrong)):
                 self.model.fold_in(wrong)
         me = self.model.fold_in({1: 5})
@@ -229,8 +251,11 @@ class Someone(unittest.TestCase):
     def test_what_is_told(self):
         with self.assertWarnsRegex(dpmf.DpmfWarning, "those liked best by all"):
             stranger = self.model.fold_in({98765: 3})
-        self.assertEqual(stranger.recommend(5).items.tolist(), self.model.recommend(n=5).items.tolist())
-        with self.assertWarnsRegex(dpmf.DpmfWarning, "outside the model's scale, 1 to 5: 2; they are taken"):
+        self.assertEqual(
+            stranger.recommend(5).items.tolist(),
+            self.model.recommend(n=5).items.tolist())
+        with self.assertWarnsRegex(dpmf.DpmfWarning,
+                                   "outside the model's scale, 1 to 5: 2; they are taken"):
             me = self.model.fold_in({1: 50, 2: 0, 3: 5})
         self.assertEqual(me.ratings, {1: 50, 2: 0, 3: 5})
         with self.assertWarnsRegex(dpmf.DpmfWarning, "outside the model's scale"):

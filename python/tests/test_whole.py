@@ -1,5 +1,5 @@
-"""What the command line does, from Python: measuring, searching, splitting, snapshots, intervals, the ledger, plans,
-the audit, exports, progress."""
+"""What the command line does, from Python: measuring, searching, splitting, snapshots, intervals,
+the ledger, plans, the audit, exports, progress."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ class Measuring(FolderTest):
         model = dpmf.Model(n_factors=4, n_epochs=5, deterministic=True).fit_file(train)
         model.save(self.folder / "m.safetensors")
         mine = model.evaluate(test, history=train, ranking=5)
-        theirs = json.loads(run_dpmf("evaluate", self.folder / "m.safetensors", test, "--history", train,
-                                     "--ranking", "-n", "5", "--json"))
+        theirs = json.loads(
+            run_dpmf("evaluate", self.folder / "m.safetensors", test, "--history", train,
+                     "--ranking", "-n", "5", "--json"))
         for name in ("rmse", "mae", "n"):
             self.assertAlmostEqual(mine[name], theirs[name], places=9)
         self.assertGreater(mine["recall"], 0)
@@ -53,13 +54,17 @@ class Measuring(FolderTest):
 
     def test_describe_synth_csv(self):
         store = self.folder / "s.dpr"
-        made = dpmf.synth(store, users=60, items=20, ratings=500, random_state=3, catalogue=self.folder / "t.csv")
+        made = dpmf.synth(store, users=60, items=20, ratings=500, random_state=3,
+                          catalogue=self.folder / "t.csv")
         self.assertEqual(made["ratings"], 500)
-        self.assertEqual(dpmf.describe(store)["items"], dpmf.describe((*made_up(60, 20, 500),))["items"])
+        self.assertEqual(
+            dpmf.describe(store)["items"],
+            dpmf.describe((*made_up(60, 20, 500), ))["items"])
         self.assertTrue((self.folder / "t.csv").exists())
         size = dpmf.write_csv(store, self.folder / "s.csv")
         self.assertEqual(size, (self.folder / "s.csv").stat().st_size)
-        self.assertEqual((self.folder / "s.csv").read_text(), run_dpmf("export", store, "--csv", "-"))
+        self.assertEqual((self.folder / "s.csv").read_text(),
+                         run_dpmf("export", store, "--csv", "-"))
         with self.assertRaisesRegex(dpmf.UsageError, "ml-1m"):
             dpmf.synth(store, like="nothing known")
 
@@ -79,23 +84,26 @@ class Measuring(FolderTest):
     def test_tuning_is_recorded(self):
         ledger = self.folder / "ledger"
         dpmf.init_ledger(ledger)
-        dpmf.tune(made_up(60, 20, 600), dpmf.Model(n_factors=2, n_epochs=1), trials=1, population="readers",
-                  ledger=ledger)
+        dpmf.tune(made_up(60, 20, 600), dpmf.Model(n_factors=2, n_epochs=1), trials=1,
+                  population="readers", ledger=ledger)
         (readers,) = dpmf.read_ledger(ledger)
         self.assertEqual([entry.state for entry in readers.entries], ["tuning"])
         self.assertEqual(readers.mu, 0)
 
     def test_intervals(self):
         users, items, ratings = made_up(60, 20, 800)
-        model = dpmf.Model(n_factors=3, n_epochs=12, solver="gibbs", average=True).fit(users, items, ratings)
+        model = dpmf.Model(n_factors=3, n_epochs=12, solver="gibbs",
+                           average=True).fit(users, items, ratings)
         low, high = model.interval([users[0], 10**6], items[0])
         self.assertTrue(1 <= low[0] < high[0] <= 5)
         self.assertTrue(math.isnan(low[1]) and math.isnan(high[1]))
         wide = model.interval(users[0], items[0], level=0.99)
         self.assertTrue(wide[0][0] <= low[0] and high[0] <= wide[1][0])
         with self.assertRaises(dpmf.KindError):
-            dpmf.Model(n_factors=2, n_epochs=1).fit(users, items, ratings).interval(users[0], items[0])
-        for wrong in ({"average": True}, {"burn_in": 3}, {"step": 0.1}, {"solver": "gibbs", "step": -1}):
+            dpmf.Model(n_factors=2, n_epochs=1).fit(users, items,
+                                                    ratings).interval(users[0], items[0])
+        for wrong in ({"average": True}, {"burn_in": 3}, {"step": 0.1},
+                      {"solver": "gibbs", "step": -1}):
             with self.assertRaises(dpmf.UsageError, msg=wrong):
                 dpmf.Model(**wrong).fit(users, items, ratings)
 
@@ -112,7 +120,8 @@ class Snapshots(FolderTest):
                 raise RuntimeError("enough")
 
         with self.assertRaisesRegex(RuntimeError, "enough"):
-            dpmf.Model(**settings, snapshot=file, snapshot_every=1, progress=stop).fit(users, items, ratings)
+            dpmf.Model(**settings, snapshot=file, snapshot_every=1,
+                       progress=stop).fit(users, items, ratings)
         again = dpmf.Model(**settings).fit(users, items, ratings, resume=file)
         self.assertTrue(np.array_equal(again.item_factors_, whole.item_factors_))
         self.assertLess(len(again.history_), 6)
@@ -131,8 +140,11 @@ class Copies(unittest.TestCase):
         for again in (copy.copy(model), copy.deepcopy(model)):
             self.assertTrue(np.array_equal(again.item_factors_, model.item_factors_))
             self.assertEqual(again.get_params(), model.get_params())
-            self.assertEqual(again.recommend(users[0]).items.tolist(), model.recommend(users[0]).items.tolist())
-        deep = copy.deepcopy(model).fit(users, items, ratings[::-1].copy())  # and one does not change the other
+            self.assertEqual(
+                again.recommend(users[0]).items.tolist(),
+                model.recommend(users[0]).items.tolist())
+        # and one does not change the other
+        deep = copy.deepcopy(model).fit(users, items, ratings[::-1].copy())
         self.assertFalse(np.array_equal(deep.item_factors_, model.item_factors_))
         self.assertIsNot(deep.rating_range, model.rating_range)
         self.assertFalse(copy.deepcopy(dpmf.Model(n_factors=3)).__sklearn_is_fitted__())
@@ -144,7 +156,9 @@ class Privacy(FolderTest):
         self.assertAlmostEqual(one["mu"], 0.26805, places=4)
         self.assertAlmostEqual(dpmf.account(mu=one["mu"], delta=1e-5)["epsilon"], 1, places=6)
         self.assertAlmostEqual(dpmf.account(mu=one["mu"], epsilon=1)["delta"], 1e-5, places=9)
-        self.assertEqual(dpmf.plan(users=6040, items=3706, ratings_per_user=165, rating_range=[1, 5])["mu"], one["mu"])
+        self.assertEqual(
+            dpmf.plan(users=6040, items=3706, ratings_per_user=165, rating_range=[1, 5])["mu"],
+            one["mu"])
         for wrong in ({}, {"epsilon": -1}, {"epsilon": 1, "delta": 2}, {"mu": 0}):
             with self.assertRaises(dpmf.UsageError, msg=wrong):
                 dpmf.account(**wrong)
@@ -158,13 +172,15 @@ class Privacy(FolderTest):
         with quiet():
             model.fit(users, items, ratings)
         (readers,) = dpmf.read_ledger(ledger)
-        self.assertEqual((readers.name, readers.kind, readers.budget_mu), ("readers", "proven", None))
+        self.assertEqual((readers.name, readers.kind, readers.budget_mu),
+                         ("readers", "proven", None))
         self.assertEqual([entry.id for entry in readers.entries], [model.report_["release_id"]])
         self.assertAlmostEqual(readers.epsilon, 2, places=3)
         dpmf.set_ledger_budget("readers", "2.5@1e-5", ledger)
         self.assertGreater(dpmf.read_ledger(ledger, "readers")[0].budget_mu, readers.mu)
         with quiet(), self.assertRaises(dpmf.BudgetExceeded):
-            private_model(self.folder, catalogue=range(20), population="readers").fit(users, items, ratings)
+            private_model(self.folder, catalogue=range(20),
+                          population="readers").fit(users, items, ratings)
         with self.assertRaises(dpmf.PrivacyError):  # it was published
             dpmf.return_release(model.report_["release_id"], ledger)
 
@@ -252,11 +268,12 @@ class Progressing(unittest.TestCase):
 class Command(unittest.TestCase):
     def test_python_m_dpmf(self):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        done = subprocess.run([sys.executable, "-m", "dpmf", "--version"], env=environment, capture_output=True,
-                              text=True, check=False)
-        self.assertEqual((done.returncode, done.stdout), (0, f"dpmf {dpmf.__version__}\n"), done.stderr)
-        done = subprocess.run([sys.executable, "-m", "dpmf", "trian"], env=environment, capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run([sys.executable, "-m", "dpmf", "--version"], env=environment,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, f"dpmf {dpmf.__version__}\n"),
+                         done.stderr)
+        done = subprocess.run([sys.executable, "-m", "dpmf", "trian"], env=environment,
+                              capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("train", done.stderr)
 

@@ -86,7 +86,9 @@ def drop_forward_declarations(sections: list[Section]) -> None:
     all_entries = [entry for section in sections for entry in section.entries]
     defined = {d.name for entry in all_entries for d in entry.declarations if d.kind == "struct"}
     for entry in all_entries:
-        entry.declarations = [d for d in entry.declarations if d.kind != "opaque" or d.name not in defined]
+        entry.declarations = [
+            d for d in entry.declarations if d.kind != "opaque" or d.name not in defined
+        ]
     for section in sections:
         section.entries = [entry for entry in section.entries if entry.declarations]
 
@@ -114,7 +116,8 @@ def entries(body: str, line: int) -> list[Entry]:
     made = []
     for text, first in blocks(body, line):
         text = re.sub(r"#(ifdef|endif).*|extern \"C\" \{|^\}$", "", text, flags=re.MULTILINE)
-        text = re.sub(r"^DPMF_DEFAULT\((\w+)\)", r"DPMF_API struct \1 \1_default(void);", text, flags=re.MULTILINE)
+        text = re.sub(r"^DPMF_DEFAULT\((\w+)\)", r"DPMF_API struct \1 \1_default(void);", text,
+                      flags=re.MULTILINE)
         comment = COMMENT.match(text.lstrip("\n"))
         entry = Entry(comment_text(comment.group(1)) if comment else "")
         rest = text.lstrip("\n")[comment.end():] if comment else text
@@ -157,7 +160,8 @@ def declarations(text: str, line: int) -> list[Declaration]:
         elif function:
             kind, name = "function", function.group(1)
         elif body:
-            kind, name = body.group(1), body.group(2) or re.search(r"\{\s*(\w+)", statement).group(1)
+            kind, name = body.group(1), body.group(2) or re.search(r"\{\s*(\w+)",
+                                                                   statement).group(1)
         elif callback:
             kind, name = "callback", callback.group(1)
         elif opaque:
@@ -173,7 +177,10 @@ def parameters(declaration: Declaration) -> list[str]:
     text = declaration.text[declaration.text.index(declaration.name) + len(declaration.name):]
     text = re.sub(r"\(\*(\w+)\)\((?:[^()]|\([^()]*\))*\)", r"\1", text)  # a callback
     inside = re.sub(r"\)\s*(DPMF_PRINTF\(.*\))?;$", "", text.strip()[1:])
-    names = [re.sub(r"\[.*\]", "", each).split()[-1].lstrip("*") for each in inside.split(",") if each.strip()]
+    names = [
+        re.sub(r"\[.*\]", "", each).split()[-1].lstrip("*") for each in inside.split(",")
+        if each.strip()
+    ]
     return [name for name in names if name not in ("void", "...")]
 
 
@@ -202,22 +209,31 @@ def unknown_codes(header: Header, codes: set[str]) -> list[str]:
         for entry in section.entries:
             for kind, text in paragraphs(entry.comment):
                 name = text.split()[0]
-                if kind == "error" and not any(code == name or name.endswith("_*") and code.startswith(name[:-1])
-                                               for code in codes):
-                    wrong.append(f"include/{header.name}: {entry.declarations[0].name}: there is no {name}")
+                if kind == "error" and not any(
+                        code == name or name.endswith("_*") and code.startswith(name[:-1])
+                        for code in codes):
+                    wrong.append(
+                        f"include/{header.name}: {entry.declarations[0].name}: there is no {name}")
     return wrong
 
 
 def other_sentences(header: Path, table: Path) -> list[str]:
     """Error codes whose comment in the header is not their sentence in the library's table, or that
     one of them lacks."""
-    declared = {name: sentence for sentence, name in
-                re.findall(r"/\* ([^*]*?) \*/\s*(DPMF_(?:OK|ERR_\w+)) = ", header.read_text(encoding="utf-8"))}
-    known = {name: "".join(re.findall(r'"([^"]*)"', texts)) for name, texts in
-             re.findall(r'ENTRY\((DPMF_\w+),\s*((?:"[^"]*"\s*)+)\)', table.read_text(encoding="utf-8"))}
+    declared = {
+        name: sentence for sentence, name in re.findall(
+            r"/\* ([^*]*?) \*/\s*(DPMF_(?:OK|ERR_\w+)) = ", header.read_text(encoding="utf-8"))
+    }
+    known = {
+        name: "".join(re.findall(r'"([^"]*)"', texts)) for name, texts in re.findall(
+            r'ENTRY\((DPMF_\w+),\s*((?:"[^"]*"\s*)+)\)', table.read_text(encoding="utf-8"))
+    }
     declared = {name: re.sub(r"\s+", " ", sentence) for name, sentence in declared.items()}
-    return [f"include/{header.name}: {name}: {declared.get(name)!r} here, {known.get(name)!r} in {table.name}"
-            for name in sorted({*declared, *known}) if declared.get(name) != known.get(name)]
+    return [
+        f"include/{header.name}: {name}: {declared.get(name)!r} here, {known.get(name)!r} in "
+        f"{table.name}"
+        for name in sorted({*declared, *known}) if declared.get(name) != known.get(name)
+    ]
 
 
 def missing(header: Header) -> list[str]:
@@ -251,7 +267,8 @@ def paragraphs(comment: str) -> list[tuple[str, str]]:
         text, *tags = re.split(r"\s*@(param|return|error)\s+", piece)
         if text.strip():
             found.append(("text", re.sub(r"\s+", " ", text.strip())))
-        found += [(tag, re.sub(r"\s+", " ", each.strip())) for tag, each in zip(tags[::2], tags[1::2])]
+        found += [(tag, re.sub(r"\s+", " ", each.strip()))
+                  for tag, each in zip(tags[::2], tags[1::2])]
     return found
 
 
@@ -271,9 +288,10 @@ def write_examples(folder: Path, headers: list[Header]) -> None:
     for header in headers:
         for number, (name, text) in enumerate(examples(header), 1):
             body = "\n".join(f"    {line}".rstrip() for line in text.split("\n"))
-            program = (f"#include <{header.name}>\n#include <inttypes.h>\n#include <stdio.h>\n\n"
-                       f"int main(void) {{\n    struct dpmf_error error = {{0}};\n{body}\n"
-                       "    if (error.code) fprintf(stderr, \"%s: %s\\n\", error.file, error.message);\n"
-                       "    return error.code ? 1 : 0;\n}\n")
+            program = (
+                f"#include <{header.name}>\n#include <inttypes.h>\n#include <stdio.h>\n\n"
+                f"int main(void) {{\n    struct dpmf_error error = {{0}};\n{body}\n"
+                "    if (error.code) fprintf(stderr, \"%s: %s\\n\", error.file, error.message);\n"
+                "    return error.code ? 1 : 0;\n}\n")
             stem = header.name.removesuffix(".h")
             (folder / f"{stem}-{number}-{name}.c").write_text(program, encoding="utf-8")

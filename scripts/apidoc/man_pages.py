@@ -42,7 +42,8 @@ def comment_roff(comment: str) -> str:
         if kind in ("param", "error"):
             name, _, about = text.partition(" ")
             title = {"param": "Parameters", "error": "Errors"}[kind]
-            made.append(("" if kind == before else f".SS {title}\n") + f".TP\n.B {escape(name)}\n{escape(about)}\n")
+            made.append(("" if kind == before else f".SS {title}\n") +
+                        f".TP\n.B {escape(name)}\n{escape(about)}\n")
             before = kind
             continue
         if before and kind == "return":
@@ -72,10 +73,14 @@ class Types:
         for declaration in entry.declarations:
             names += re.findall(r"\b(?:struct|enum) (dpmf_\w+)", declaration.text)
         unwanted = {"dpmf_error", "dpmf_run"}  # libdpmf(3) has what all share
-        return [self.of[name] for name in dict.fromkeys(names) if name in self.of and name not in unwanted]
+        return [
+            self.of[name] for name in dict.fromkeys(names)
+            if name in self.of and name not in unwanted
+        ]
 
 
-def function_page(header: Header, section: Section, entry: Entry, types: Types, version: str) -> tuple[str, str]:
+def function_page(header: Header, section: Section, entry: Entry, types: Types,
+                  version: str) -> tuple[str, str]:
     functions = [each for each in entry.declarations if each.kind == "function"]
     names = [each.name for each in functions]
     about = paragraphs(entry.comment)
@@ -86,22 +91,34 @@ def function_page(header: Header, section: Section, entry: Entry, types: Types, 
     for each in entry.declarations:
         rows.append(each.shown + (f" /* {each.note} */" if each.note else ""))
     text = head(names[0], version) + f".SH NAME\n{', '.join(names)} \\- {escape(summary(first))}\n"
-    text += f".SH SYNOPSIS\n.nf\n#include <{header.name}>\n\n" + escape("\n\n".join(rows)) + "\n.fi\n"
+    text += (f".SH SYNOPSIS\n.nf\n#include <{header.name}>\n\n" + escape("\n\n".join(rows)) +
+             "\n.fi\n")
     text += f".SH DESCRIPTION\n{comment_roff(entry.comment) or escape(functions[0].note) + chr(10)}"
-    shown = [each for each in types.named_in(entry) if each.name not in {d.name for d in entry.declarations}]
+    shown = [
+        each for each in types.named_in(entry)
+        if each.name not in {d.name for d in entry.declarations}
+    ]
     if shown:
         text += ".SH TYPES\n" + "".join(code(each.text) for each in shown)
-    others = [each.name for other in section.entries if other is not entry for each in other.declarations
-              if each.kind == "function"]
-    text += ".SH SEE ALSO\n" + ",\n".join(f".BR {name} (3)" for name in ["libdpmf", *others]).replace(",\n", " ,\n") + "\n"
+    others = [
+        each.name for other in section.entries if other is not entry for each in other.declarations
+        if each.kind == "function"
+    ]
+    text += (".SH SEE ALSO\n" +
+             ",\n".join(f".BR {name} (3)"
+                        for name in ["libdpmf", *others]).replace(",\n", " ,\n") + "\n")
     return names[0], text
 
 
 def overview(headers: list[Header], types: Types, version: str) -> str:
-    text = head("libdpmf", version) + ".SH NAME\nlibdpmf, libdpmf\\-client \\- a private recommender engine, for programs in C\n"
-    text += (".SH SYNOPSIS\n.nf\n#include <dpmf.h>\n\ncc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs dpmf)\n"
-             "cc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs dpmf\\-client)\n\n"
-             "find_package(dpmf)\ntarget_link_libraries(program dpmf::dpmf)    # or dpmf::client\n.fi\n")
+    text = (
+        head("libdpmf", version) +
+        ".SH NAME\nlibdpmf, libdpmf\\-client \\- a private recommender engine, for programs in C\n")
+    text += (
+        ".SH SYNOPSIS\n.nf\n#include <dpmf.h>\n\ncc program.c $(pkg\\-config \\-\\-cflags "
+        "\\-\\-libs dpmf)\n"
+        "cc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs dpmf\\-client)\n\n"
+        "find_package(dpmf)\ntarget_link_libraries(program dpmf::dpmf)    # or dpmf::client\n.fi\n")
     text += ".SH DESCRIPTION\n"
     for header in headers:
         text += f".SS {header.name}: {escape(header.title)}\n" + comment_roff(header.text)
@@ -110,7 +127,10 @@ def overview(headers: list[Header], types: Types, version: str) -> str:
     text += ".SH FUNCTIONS\n"
     for header in headers:
         for section in header.sections:
-            names = [each.name for entry in section.entries for each in entry.declarations if each.kind == "function"]
+            names = [
+                each.name for entry in section.entries for each in entry.declarations
+                if each.kind == "function"
+            ]
             if names:
                 rows = " ,\n".join(f".BR {name} (3)" for name in names)
                 text += f".SS {escape(section.title)}\n{rows}\n"
@@ -134,21 +154,26 @@ def docstring_roff(text: str) -> str:
         elif in_parameters:
             for group in re.split(r"\n(?=\S)", piece):
                 name, _, what = group.partition("\n")
-                made.append(f".TP\n.B {escape(name)}\n{inline(re.sub(r'[ ]+', ' ', what.strip()))}\n")
+                made.append(
+                    f".TP\n.B {escape(name)}\n{inline(re.sub(r'[ ]+', ' ', what.strip()))}\n")
         elif piece.strip():
             made.append(f".PP\n{inline(piece.strip())}\n")
     return "".join(made)
 
 
 def python_page(package: Package, version: str) -> str:
-    text = head("dpmf-python", version) + ".SH NAME\ndpmf\\-python \\- a private recommender engine, for Python\n"
-    text += ".SH SYNOPSIS\n.nf\nimport dpmf\n.fi\n.SH DESCRIPTION\n" + docstring_roff(package.text.split("\n\n", 1)[1])
+    text = (head("dpmf-python", version) +
+            ".SH NAME\ndpmf\\-python \\- a private recommender engine, for Python\n")
+    text += (".SH SYNOPSIS\n.nf\nimport dpmf\n.fi\n.SH DESCRIPTION\n" +
+             docstring_roff(package.text.split("\n\n", 1)[1]))
     for thing in package.things:
-        text += f".SH {escape(thing.name)}\n" + code(re.sub(r",\s+", ",\n    ", thing.signature)
-                                                    if len(thing.signature) > 78 else thing.signature)
+        text += f".SH {escape(thing.name)}\n" + code(
+            re.sub(r",\s+", ",\n    ", thing.signature) if len(thing.signature) >
+            78 else thing.signature)
         text += docstring_roff(thing.text)
         for member in thing.members:
-            text += f".SS {escape(thing.name)}.{escape(member.signature)}\n" + docstring_roff(member.text)
+            text += (f".SS {escape(thing.name)}.{escape(member.signature)}\n" +
+                     docstring_roff(member.text))
     return text + ".SH SEE ALSO\n.BR dpmf (1)\n"
 
 
@@ -168,4 +193,5 @@ def write(folder: Path, headers: list[Header], package: Package, version: str) -
     for name, text in pages.items():
         (folder / "man3" / f"{name}.3").write_text(text, encoding="utf-8")
     (folder / "python").mkdir(parents=True, exist_ok=True)
-    (folder / "python" / "dpmf-python.3").write_text(python_page(package, version), encoding="utf-8")
+    (folder / "python" / "dpmf-python.3").write_text(python_page(package, version),
+                                                     encoding="utf-8")

@@ -86,10 +86,13 @@ def members(node: ast.ClassDef, place: str) -> list[Thing]:
 def thing(node: ast.AST, source: list[str], place: str) -> Thing:
     where = f"{place}:{node.lineno}"
     if isinstance(node, ast.FunctionDef):
-        return Thing("function", node.name, signature(node, f"dpmf.{node.name}"), docstring(node), where)
+        return Thing("function", node.name, signature(node, f"dpmf.{node.name}"), docstring(node),
+                     where)
     bases = [ast.unparse(base) for base in node.bases]
     is_exception = any(re.search(r"(Error|Warning|Exception|Refused)$", base) for base in bases)
-    makes = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
+    makes = [
+        item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"
+    ]
     shown = f"dpmf.{node.name}"
     if node.name == "Model":  # the one that is made by calling it
         shown = signature(makes[0], shown)

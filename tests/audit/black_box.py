@@ -2,7 +2,8 @@
 """A second auditor, which shares nothing with the first: it sees release files alone, made by the
 program as anyone would make them.
 
-    tests/audit/black_box.py DPMF [--runs N] [--epsilon E] [--claimed E] [--mechanism NAME] [--users N] [--items N]
+    tests/audit/black_box.py DPMF [--runs N] [--epsilon E] [--claimed E] [--mechanism NAME] [--users
+    N] [--items N]
 
 Makes N releases of made-up ratings with one more person in them and N without, with real noise and
 a ledger of their own, and tells them apart by the files: how well the published numbers fit that
@@ -82,10 +83,12 @@ def make_scores(folder, with_canary, n):
     write_ratings(ratings, with_canary)
     scores = []
     for _ in range(n):
-        subprocess.run(
-            [options.dpmf, "train", "-q", ratings, "--format", "csv", "--epsilon", str(options.epsilon), "--rating-range", "1:5",
-             "--catalogue", os.path.join(folder, "items.csv"), "--mechanism", options.mechanism,
-             "--ledger", os.path.join(folder, "ledger"), "-o", output], check=True, capture_output=True)
+        subprocess.run([
+            options.dpmf, "train", "-q", ratings, "--format", "csv", "--epsilon",
+            str(options.epsilon), "--rating-range", "1:5", "--catalogue",
+            os.path.join(folder, "items.csv"), "--mechanism", options.mechanism, "--ledger",
+            os.path.join(folder, "ledger"), "-o", output
+        ], check=True, capture_output=True)
         scores.append(score(output))
         os.unlink(output)
     return scores
@@ -95,8 +98,10 @@ def binomial_tail(n, p, k):
     """P(X >= k)."""
     if k <= 0:
         return 1.0
-    logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) + i * math.log(p) + (n - i) * math.log1p(-p)
-            for i in range(k, n + 1)]
+    logs = [
+        math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) + i * math.log(p) +
+        (n - i) * math.log1p(-p) for i in range(k, n + 1)
+    ]
     top = max(logs)
     return math.exp(top) * sum(math.exp(x - top) for x in logs)
 
@@ -115,7 +120,8 @@ def least(n, k):
 
 
 def bound(true_rate_low, false_rate_high):
-    return math.log((true_rate_low - delta) / false_rate_high) if true_rate_low > delta and false_rate_high > 0 else 0.0
+    return (math.log((true_rate_low - delta) /
+                     false_rate_high) if true_rate_low > delta and false_rate_high > 0 else 0.0)
 
 
 def epsilon_of(outs, ins, threshold):
@@ -129,7 +135,8 @@ def epsilon_of(outs, ins, threshold):
 with tempfile.TemporaryDirectory() as folder:
     with open(os.path.join(folder, "items.csv"), "w") as file:
         file.write("item\n" + "".join(f"i{j}\n" for j in range(options.items)))
-    subprocess.run([options.dpmf, "ledger", "init", os.path.join(folder, "ledger")], check=True, capture_output=True)
+    subprocess.run([options.dpmf, "ledger", "init",
+                    os.path.join(folder, "ledger")], check=True, capture_output=True)
     outs, ins = make_scores(folder, False, options.runs), make_scores(folder, True, options.runs)
 
 half = options.runs // 2
@@ -138,15 +145,19 @@ half = options.runs // 2
 def usefulness(t):
     """The bound that a threshold gives on the first half; where none gives one, how far it tells
     the two apart."""
-    return (epsilon_of(outs[:half], ins[:half], t), abs(sum(x > t for x in ins[:half]) - sum(x > t for x in outs[:half])))
+    return (epsilon_of(outs[:half], ins[:half],
+                       t), abs(sum(x > t for x in ins[:half]) - sum(x > t for x in outs[:half])))
 
 
 threshold = max(outs[:half] + ins[:half], key=usefulness)
 shown = epsilon_of(outs[half:], ins[half:], threshold)
 claimed = options.epsilon if options.claimed is None else options.claimed
-print(f"{options.runs} releases with and {options.runs} without, epsilon {options.epsilon}, mechanism {options.mechanism}: "
-      f"above the threshold {sum(x > threshold for x in ins[half:])} with and {sum(x > threshold for x in outs[half:])} without, "
-      f"of {options.runs - half} each")
+print(
+    f"{options.runs} releases with and {options.runs} without, epsilon {options.epsilon}, "
+    f"mechanism {options.mechanism}: "
+    f"above the threshold {sum(x > threshold for x in ins[half:])} with and "
+    f"{sum(x > threshold for x in outs[half:])} without, "
+    f"of {options.runs - half} each")
 print(f"epsilon is at least {shown:.3f}, with 99.99 % confidence; {claimed} is claimed: "
       f"{'ACCUSED' if shown > claimed else 'not accused'}")
 sys.exit(shown > claimed)

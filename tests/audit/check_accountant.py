@@ -38,16 +38,18 @@ def delta_of(mu, epsilon):
 def check_grid(dpmf):
     global slackest
     for delta in DELTAS:
-        plan = subprocess.run(
-            [dpmf, "privacy", "plan", "--users", "100", "--items", "100", "--ratings-per-user", "20", "--json",
-             "--epsilon", ",".join(map(str, EPSILONS)), "--delta", repr(delta)],
-            check=True, capture_output=True, text=True).stdout
+        plan = subprocess.run([
+            dpmf, "privacy", "plan", "--users", "100", "--items", "100", "--ratings-per-user", "20",
+            "--json", "--epsilon", ",".join(map(str, EPSILONS)), "--delta",
+            repr(delta)
+        ], check=True, capture_output=True, text=True).stdout
         for line in plan.splitlines():
             row = json.loads(line)
             epsilon, mu = row["epsilon"], row["mu"]
             theirs, more = delta_of(mu, epsilon), delta_of(mu * (1 + 1e-6), epsilon)
             slackest = max(slackest, 1 - theirs / delta)
-            verdict(theirs <= delta * (1 + 1e-9), f"epsilon {epsilon} delta {delta}: mu {mu} has delta {theirs}")
+            verdict(theirs <= delta * (1 + 1e-9),
+                    f"epsilon {epsilon} delta {delta}: mu {mu} has delta {theirs}")
             verdict(more > delta, f"epsilon {epsilon} delta {delta}: mu {mu} could be larger")
 
 
@@ -63,7 +65,10 @@ def check_release(path):
     for release in statement["releases"]:
         accountant.compose(dp_event.GaussianDpEvent(release["sigma"] / 2 ** release["bits"]))
     theirs = accountant.get_epsilon(statement["delta"])
-    print(f"{path}: {len(statement['releases'])} rounds, epsilon {theirs:.6f} by dp-accounting, {statement['epsilon']} claimed")
+    print(
+        f"{path}: {len(statement['releases'])} rounds, epsilon {theirs:.6f} by dp-accounting, "
+        f"{statement['epsilon']} claimed"
+    )
     # Their distributions are rounded up, by half a step of 1e-4 a round at most.
     verdict(theirs <= statement["epsilon"] + 1e-4 * len(statement["releases"]), path)
 

@@ -18,8 +18,10 @@ class Browser:
     def __init__(self, width=1280, height=860, scale=1):
         options = Options()
         options.binary_location = "/usr/bin/chromium"
-        for argument in ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
-                         "--disable-background-networking", "--disable-component-update"]:
+        for argument in [
+                "--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                "--no-first-run", "--disable-background-networking", "--disable-component-update"
+        ]:
             options.add_argument(argument)
         if os.geteuid() == 0:
             options.add_argument("--no-sandbox")  # Chromium refuses root otherwise
@@ -35,18 +37,21 @@ class Browser:
         return self.driver.execute_cdp_cmd(name, arguments)
 
     def resize(self, width, height, scale=1):
-        self.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
+        self.command("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                     deviceScaleFactor=scale, mobile=False)
 
     def prefer(self, **features):
         """Media features such as prefers_color_scheme="dark"; none: as the system has them."""
-        named = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        named = [{"name": name.replace("_", "-"), "value": value}
+                 for name, value in features.items()]
         self.command("Emulation.setEmulatedMedia", features=named)
 
     def open(self, url):
         """Opens a page that should work, and waits until it does."""
         self.console()  # what was said before is not about this page
         self.driver.get(url)
-        self.until(lambda: self.run("return Boolean(window.dpmf) || !document.getElementById('trouble').hidden"))
+        self.until(lambda: self.run(
+            "return Boolean(window.dpmf) || !document.getElementById('trouble').hidden"))
         trouble = self.run("return document.getElementById('trouble').textContent")
         assert not trouble, trouble
         self.run("document.documentElement.style.scrollBehavior = 'auto'")
@@ -77,7 +82,9 @@ class Browser:
         return self.run("return document.querySelector(arguments[0]).textContent", selector)
 
     def texts(self, selector):
-        return self.run("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
+        return self.run(
+            "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)",
+            selector)
 
     def is_shown(self, selector):
         return self.find(selector).is_displayed()
@@ -102,17 +109,25 @@ class Browser:
         return urls
 
     def console(self):
-        """Warnings and errors; but that a page nobody touched may not ask before it is left is the browser's own word."""
-        said = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+        """Warnings and errors; but that a page nobody touched may not ask before it is left is the
+        browser's own word."""
+        said = [
+            entry["message"] for entry in self.driver.get_log("browser")
+            if entry["level"] in ("SEVERE", "WARNING")
+        ]
         return [message for message in said if "'beforeunload' confirmation panel" not in message]
 
     def picture(self, path, selector=None, margin=16):
         """What is to be seen, or one part of the page and a little around it."""
         arguments = {"format": "png"}
         if selector:
-            x, y, width, height = self.run("""const box = document.querySelector(arguments[0]).getBoundingClientRect();
+            x, y, width, height = self.run(
+                """const box = document.querySelector(arguments[0]).getBoundingClientRect();
                 return [box.x + scrollX, box.y + scrollY, box.width, box.height];""", selector)
-            clip = {"x": x - margin, "y": y - margin, "width": width + 2 * margin, "height": height + 2 * margin, "scale": 1}
+            clip = {
+                "x": x - margin, "y": y - margin, "width": width + 2 * margin,
+                "height": height + 2 * margin, "scale": 1
+            }
             arguments.update(captureBeyondViewport=True, clip=clip)
         data = self.command("Page.captureScreenshot", **arguments)["data"]
         with open(path, "wb") as file:

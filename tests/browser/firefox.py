@@ -1,4 +1,5 @@
-"""Debian's Firefox, driven by its own protocol (Marionette: JSON over a socket), since Debian has no geckodriver."""
+"""Debian's Firefox, driven by its own protocol (Marionette: JSON over a socket), since Debian has
+no geckodriver."""
 
 import json
 import os
@@ -19,11 +20,15 @@ class Firefox:
             port = free.getsockname()[1]
         self.profile = tempfile.mkdtemp(prefix="dpmf-firefox-")
         with open(os.path.join(self.profile, "user.js"), "w", encoding="utf-8") as file:
-            for name, value in [("marionette.port", port), ("browser.shell.checkDefaultBrowser", False), ("datareporting.policy.dataSubmissionEnabled", False),
+            for name, value in [("marionette.port", port),
+                                ("browser.shell.checkDefaultBrowser", False),
+                                ("datareporting.policy.dataSubmissionEnabled", False),
                                 ("intl.accept_languages", "en-US")]:
                 file.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
-        self.process = subprocess.Popen([PATH, "--headless", "--marionette", "--no-remote", "--profile", self.profile],
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ, HOME=self.profile))
+        self.process = subprocess.Popen(
+            [PATH, "--headless", "--marionette", "--no-remote", "--profile", self.profile],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env=dict(os.environ, HOME=self.profile))
         self.socket, self.buffer, self.sent = self.connect(port), b"", 0
         self.receive()  # who it is
         self.command("WebDriver:NewSession", capabilities={})
@@ -34,7 +39,8 @@ class Firefox:
             try:
                 return socket.create_connection(("127.0.0.1", port), TIMEOUT)
             except OSError:
-                assert time.monotonic() < end and self.process.poll() is None, "Firefox does not start"
+                assert (time.monotonic() < end and
+                        self.process.poll() is None), ("Firefox does not start")
                 time.sleep(0.2)
 
     def receive(self):
@@ -65,7 +71,10 @@ class Firefox:
 
     def open(self, url):
         self.command("WebDriver:Navigate", url=url)
-        self.until(lambda: self.run("return Boolean(window.dpmf) || !document.getElementById('trouble').hidden"), "the page")
+        self.until(
+            lambda: self.run(
+                "return Boolean(window.dpmf) || !document.getElementById('trouble').hidden"),
+            "the page")
         trouble = self.run("return document.getElementById('trouble').textContent")
         assert not trouble, trouble
 
@@ -77,11 +86,14 @@ class Firefox:
         return value
 
     def texts(self, selector):
-        return self.run("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
+        return self.run(
+            "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)",
+            selector)
 
     def click(self, selector):
         """As a person does: with a pointer, where the element is, once nothing moves."""
-        self.until(lambda: not self.run("return document.getAnimations().length"), "rows that stand still")
+        self.until(lambda: not self.run("return document.getAnimations().length"),
+                   "rows that stand still")
         element = self.command("WebDriver:FindElement", using="css selector", value=selector)
         self.command("WebDriver:ElementClick", id=list(element.values())[0])
 

@@ -38,8 +38,9 @@ def make_catalogue(folder):
     with open(os.path.join(folder, "titles.csv"), encoding="utf-8") as file:
         rows = list(csv.reader(file))[1:]
     with open(os.path.join(folder, "kinds.csv"), "w", encoding="utf-8") as file:
-        csv.writer(file).writerows([["item", "title", "genres"]] + [[item, title, "|".join(KINDS[k] for k in best[i, :-3:-1])]
-                                                                    for i, (item, title) in enumerate(rows)])
+        csv.writer(file).writerows([["item", "title", "genres"]] +
+                                   [[item, title, "|".join(KINDS[k] for k in best[i, :-3:-1])]
+                                    for i, (item, title) in enumerate(rows)])
 
 
 def make_page(binary, folder):
@@ -48,13 +49,14 @@ def make_page(binary, folder):
 
     with open(os.path.join(folder, "about.txt"), "w", encoding="utf-8") as file:
         file.write(ABOUT)
-    dpmf("synth", "--users", "30000", "--items", "4000", "--ratings", "2500000", "--rank", "3", "--noise", "1", "--seed", "7",
-         "--catalogue-out", "titles.csv", "-o", "ratings.dpr")
+    dpmf("synth", "--users", "30000", "--items", "4000", "--ratings", "2500000", "--rank", "3",
+         "--noise", "1", "--seed", "7", "--catalogue-out", "titles.csv", "-o", "ratings.dpr")
     dpmf("ledger", "init", "ledger")
-    dpmf("train", "ratings.dpr", "--epsilon", "2", "--rating-range", "1:5", "--catalogue", "titles.csv", "--about", "about.txt",
-         "--ledger", "ledger", "-o", "release.safetensors")
+    dpmf("train", "ratings.dpr", "--epsilon", "2", "--rating-range", "1:5", "--catalogue",
+         "titles.csv", "--about", "about.txt", "--ledger", "ledger", "-o", "release.safetensors")
     make_catalogue(folder)
-    dpmf("export", "release.safetensors", "--web", "web", "--catalogue", "kinds.csv", "--name", "What to watch")
+    dpmf("export", "release.safetensors", "--web", "web", "--catalogue", "kinds.csv", "--name",
+         "What to watch")
     return "file://" + os.path.join(folder, "web", "index.html")
 
 
@@ -70,7 +72,10 @@ def look_at(page, section):
     time.sleep(1.5)  # for what moves
 
 
-NAMES = ["page-begin", "page", "page-privacy", "page-map-dark", "page-phone", "page-phone-begin", "page-right-to-left"]
+NAMES = [
+    "page-begin", "page", "page-privacy", "page-map-dark", "page-phone", "page-phone-begin",
+    "page-right-to-left"
+]
 
 
 def main():
@@ -101,7 +106,10 @@ def main():
         take("page-right-to-left")
         page.resize(390, 844, 2)
         page.open(url)
-        page.run("document.querySelector('#begin-grid .star:nth-of-type(5) input').click(); scrollTo(0, 0)")
+        page.run(
+            "document.querySelector('#begin-grid .star:nth-of-type(5) input').click(); "
+            "scrollTo(0, 0)"
+        )
         time.sleep(1.5)
         take("page-phone-begin")
         open_rated(page, url)
@@ -114,7 +122,8 @@ def main():
     if shutil.which("pngquant"):
         for name in NAMES:
             path = os.path.join(target, name + ".png")
-            subprocess.run(["pngquant", "--force", "--skip-if-larger", "--output", path, path], check=False)
+            subprocess.run(["pngquant", "--force", "--skip-if-larger", "--output", path, path],
+                           check=False)
 
 
 if __name__ == "__main__":

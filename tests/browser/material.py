@@ -1,4 +1,5 @@
-"""What the tests of the page have in common: releases of made-up ratings, pages of them, and what people do with a page."""
+"""What the tests of the page have in common: releases of made-up ratings, pages of them, and what
+people do with a page."""
 
 import csv
 import http.server
@@ -23,7 +24,7 @@ def compact(value):
     return json.dumps(value, separators=(",", ":"))
 
 
-# ---- material --------------------------------------------------------------------------------------------------------
+# ---- material -----------------------------------------------------------------------------------
 
 
 class Material:
@@ -32,8 +33,8 @@ class Material:
     def __init__(self, binary):
         self.binary = os.path.abspath(binary)
         self.folder = tempfile.mkdtemp(prefix="dpmf-browser-")
-        self.dpmf("synth", "--users", "20000", "--items", "3000", "--ratings", "1500000", "--rank", "4", "--catalogue-out", "titles.csv",
-                  "-o", "ratings.dpr")
+        self.dpmf("synth", "--users", "20000", "--items", "3000", "--ratings", "1500000", "--rank",
+                  "4", "--catalogue-out", "titles.csv", "-o", "ratings.dpr")
         self.release = self.train("ratings.dpr", "titles.csv", "release.safetensors", "2")
         self.page = self.export(self.release, "titles.csv", "web", "Films & more")
         with open(self.page, encoding="utf-8") as file:
@@ -43,19 +44,21 @@ class Material:
         self.metadata, self.tensors = release_file.read_release(self.release)
 
     def dpmf(self, *arguments):
-        done = subprocess.run([self.binary, *arguments, "-q"], cwd=self.folder, capture_output=True, text=True)
+        done = subprocess.run([self.binary, *arguments, "-q"], cwd=self.folder, capture_output=True,
+                              text=True)
         assert done.returncode == 0, f"dpmf {' '.join(arguments)}: {done.stderr}"
         return done.stdout
 
     def train(self, ratings, catalogue, output, epsilon, *more):
         if not os.path.exists(os.path.join(self.folder, "ledger")):
             self.dpmf("ledger", "init", "ledger")
-        self.dpmf("train", ratings, *more, "--epsilon", epsilon, "--rating-range", "1:5", "--catalogue", catalogue, "--ledger", "ledger",
-                  "-o", output)
+        self.dpmf("train", ratings, *more, "--epsilon", epsilon, "--rating-range", "1:5",
+                  "--catalogue", catalogue, "--ledger", "ledger", "-o", output)
         return os.path.join(self.folder, output)
 
     def export(self, release, catalogue, folder, name, *more):
-        self.dpmf("export", release, "--web", folder, "--catalogue", catalogue, "--name", name, *more)
+        self.dpmf("export", release, "--web", folder, "--catalogue", catalogue, "--name", name,
+                  *more)
         folder = os.path.join(self.folder, folder)
         (page,) = [name for name in os.listdir(folder) if name.endswith(".html")]
         return os.path.join(folder, page)
@@ -73,17 +76,20 @@ class Material:
     def made_up(self, file, items, factors, low=1, high=5, titles=None, counted=True):
         said = json.loads(self.metadata["dpmf.statement"])
         said.update(items=items, range={"min": low, "max": high})
-        metadata, tensors = release_file.made_up_release(compact(said), items, factors, low=low, high=high,
-                                                         counted=counted)
+        metadata, tensors = release_file.made_up_release(compact(said), items, factors, low=low,
+                                                         high=high, counted=counted)
         titles = titles or [f"Title {i + 1}" for i in range(items)]
-        url = self.variant(file, release=release_file.release_bytes(metadata, tensors), titles=titles,
-                           statement=saying("made up", said))
+        url = self.variant(file, release=release_file.release_bytes(metadata, tensors),
+                           titles=titles, statement=saying("made up", said))
         return url, metadata, tensors
 
     def stating(self, text, said, **parts):
-        """Parts of a page whose release makes this statement: a value, or text for one that is no JSON."""
-        metadata = dict(self.metadata, **{"dpmf.statement": said if isinstance(said, str) else compact(said)})
-        return dict(release=release_file.release_bytes(metadata, self.tensors), statement=saying(text, said), **parts)
+        """Parts of a page whose release makes this statement: a value, or text for one that is no
+        JSON."""
+        metadata = dict(self.metadata,
+                        **{"dpmf.statement": said if isinstance(said, str) else compact(said)})
+        return dict(release=release_file.release_bytes(metadata, self.tensors),
+                    statement=saying(text, said), **parts)
 
     def clean(self):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -92,8 +98,11 @@ class Material:
 def saying(text, said):
     """The page's block about a statement, as dpmf writes it."""
     found = said if isinstance(said, dict) else {}
-    return {"kind": found.get("kind"), "assumptions": [one["sentence"] for one in found.get("assumptions", [])], "text": text,
-            "statement": said}
+    return {
+        "kind": found.get("kind"),
+        "assumptions": [one["sentence"] for one in found.get("assumptions", [])], "text": text,
+        "statement": said
+    }
 
 
 class Listener:
@@ -130,8 +139,12 @@ class Served:
     """dpmf serve, on a free port."""
 
     def __init__(self, material, *options):
-        command = [material.binary, "serve", material.release, "--port", "0", "--catalogue", "titles.csv", "--json", "-q", *options]
-        self.process = subprocess.Popen(command, cwd=material.folder, stdout=subprocess.PIPE, text=True)
+        command = [
+            material.binary, "serve", material.release, "--port", "0", "--catalogue", "titles.csv",
+            "--json", "-q", *options
+        ]
+        self.process = subprocess.Popen(command, cwd=material.folder, stdout=subprocess.PIPE,
+                                        text=True)
 
     def __enter__(self):
         self.url = json.loads(self.process.stdout.readline())["url"]
@@ -143,7 +156,7 @@ class Served:
         self.process.stdout.close()
 
 
-# ---- what people do --------------------------------------------------------------------------------------------------
+# ---- what people do -----------------------------------------------------------------------------
 
 
 def type_text(page, text):
@@ -158,7 +171,10 @@ def pick_list(page):
 
 def be_still(page):
     """Waits for rows that slide: a click may meet another one on its way."""
-    page.until(lambda: page.run("return !document.getAnimations().some((a) => a.effect.target.tagName === 'LI')"), "rows that stand still")
+    page.until(
+        lambda: page.run(
+            "return !document.getAnimations().some((a) => a.effect.target.tagName === 'LI')"),
+        "rows that stand still")
 
 
 def rate_by_search(page, words, stars):
@@ -178,8 +194,10 @@ def rate_by_search(page, words, stars):
 def press_in_pick(page, n, words):
     """Presses a button of the n-th recommendation, by its words."""
     be_still(page)
-    page.run("""const button = [...document.querySelectorAll(`#pick-list li:nth-child(${arguments[0]}) button`)]
-        .find((b) => b.textContent === arguments[1] && !b.hidden);
+    page.run(
+        """const row = `#pick-list li:nth-child(${arguments[0]})`;
+        const button = [...document.querySelectorAll(row + " button")].find((b) =>
+            b.textContent === arguments[1] && !b.hidden);
         button.scrollIntoView({ block: "center" }); button.click();""", n, words)
     be_still(page)
 

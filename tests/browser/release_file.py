@@ -45,7 +45,8 @@ def read_release(path):
     tensors = {}
     for name, entry in header.items():
         begin, end = (8 + n + x for x in entry["data_offsets"])
-        tensors[name] = np.frombuffer(data[begin:end], DTYPES[entry["dtype"]]).reshape(entry["shape"])
+        tensors[name] = np.frombuffer(data[begin:end],
+                                      DTYPES[entry["dtype"]]).reshape(entry["shape"])
     return metadata, tensors
 
 
@@ -70,11 +71,14 @@ def release_bytes(metadata, tensors, fresh_digest=True):
     for name in tensors_of(metadata):
         tensor = tensors[name]
         dtype = next(key for key, value in DTYPES.items() if value == tensor.dtype)
-        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [at, at + tensor.nbytes]}
+        header[name] = {
+            "dtype": dtype, "shape": list(tensor.shape), "data_offsets": [at, at + tensor.nbytes]
+        }
         at += tensor.nbytes
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
-    return struct.pack("<Q", len(text)) + text + b"".join(tensors[name].tobytes() for name in tensors_of(metadata))
+    return (struct.pack("<Q", len(text)) + text + b"".join(tensors[name].tobytes()
+                                                           for name in tensors_of(metadata)))
 
 
 def made_up_release(statement, items, factors, seed=1, low=1, high=5, counted=True):
@@ -84,18 +88,23 @@ def made_up_release(statement, items, factors, seed=1, low=1, high=5, counted=Tr
     decay = np.linspace(1, 0.15, max(factors, 1))[:factors]
     span = (high - low) / 4
     tensors = {
-        "item_factors": (0.3 * span * decay * random.standard_normal((items, factors))).astype("<f4"),
+        "item_factors": (0.3 * span * decay * random.standard_normal(
+            (items, factors))).astype("<f4"),
         "item_biases": (0.35 * span * random.standard_normal(items)).astype("<f4"),
     }
     if counted:
         tensors["item_counts"] = np.exp(random.standard_normal(items)).astype("<f4")
     ids = [str(i + 1).encode() for i in range(items)]
     tensors["item_id_bytes"] = np.frombuffer(b"".join(ids), "u1")
-    tensors["item_id_offsets"] = np.concatenate([[0], np.cumsum([len(x) for x in ids])]).astype("<i8")
+    tensors["item_id_offsets"] = np.concatenate([[0],
+                                                 np.cumsum([len(x) for x in ids])]).astype("<i8")
     number = lambda x: str(int(x)) if float(x).is_integer() else repr(float(x))
-    metadata = {"dpmf.kind": "release", "dpmf.format": "2" if counted else "1", "dpmf.version": "0.1.0",
-                "dpmf.offset": number(low + 0.6 * (high - low)), "dpmf.min": number(low), "dpmf.max": number(high),
-                "dpmf.factor_penalty": "4", "dpmf.bias_penalty": "6", "dpmf.statement": statement}
+    metadata = {
+        "dpmf.kind": "release", "dpmf.format": "2" if counted else "1", "dpmf.version": "0.1.0",
+        "dpmf.offset": number(low + 0.6 * (high - low)), "dpmf.min": number(low),
+        "dpmf.max": number(high), "dpmf.factor_penalty": "4", "dpmf.bias_penalty": "6",
+        "dpmf.statement": statement
+    }
     return metadata, tensors
 
 
@@ -119,10 +128,14 @@ def page_with(page, release=None, titles=None, statement=None, name=None):
         text = release if isinstance(release, str) else base64.b64encode(release).decode()
         page = _block(page, "application/octet-stream", "dpmf-release", text)
     if titles is not None:
-        page = _block(page, "application/json", "dpmf-items", titles if isinstance(titles, str) else _json(titles))
+        page = _block(page, "application/json", "dpmf-items",
+                      titles if isinstance(titles, str) else _json(titles))
     if statement is not None:
-        page = _block(page, "application/json", "dpmf-statement", statement if isinstance(statement, str) else _json(statement))
+        page = _block(page, "application/json", "dpmf-statement",
+                      statement if isinstance(statement, str) else _json(statement))
     if name is not None:
-        page = re.sub(r"<title>[^<]*</title>", lambda _: f"<title>{html.escape(name)}</title>", page)
-        page = re.sub(r'<h1 id="name">[^<]*</h1>', lambda _: f'<h1 id="name">{html.escape(name)}</h1>', page)
+        page = re.sub(r"<title>[^<]*</title>", lambda _: f"<title>{html.escape(name)}</title>",
+                      page)
+        page = re.sub(r'<h1 id="name">[^<]*</h1>',
+                      lambda _: f'<h1 id="name">{html.escape(name)}</h1>', page)
     return page

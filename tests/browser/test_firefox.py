@@ -1,4 +1,5 @@
-"""The page in Firefox: one visit through all of its parts. tests/browser/run.py runs it where Debian's Firefox is installed."""
+"""The page in Firefox: one visit through all of its parts. tests/browser/run.py runs it where
+Debian's Firefox is installed."""
 
 import os
 
@@ -9,7 +10,8 @@ from test_visit import RULES, events_page, facts_page
 
 
 def visit(page, url):
-    """Rates in the beginning and by the search, keeps, hides, undoes, filters, opens a title, shares."""
+    """Rates in the beginning and by the search, keeps, hides, undoes, filters, opens a title,
+    shares."""
     page.open(url)
     assert len(page.texts("#begin-grid .title")) == 6 and len(page.texts("#pick-list .title")) == 10
     first = page.texts("#begin-grid .title")[0]
@@ -21,7 +23,10 @@ def visit(page, url):
     page.click("#rated li:first-child .star:nth-of-type(4) input")
     assert page.texts("#picks-heading") == ["For you"] and page.texts("#taste-count") == ["2"]
     for words in ["Keep", "Not for me"]:
-        page.run("[...document.querySelectorAll('#pick-list li:nth-child(2) .doing button')].find((b) => b.textContent === arguments[0]).click()", words)
+        page.run(
+            "[...document.querySelectorAll('#pick-list li:nth-child(2) .doing button')].find((b) "
+            "=> b.textContent === arguments[0]).click()",
+            words)
     assert len(page.texts("#later .title")) == 1 and len(page.texts("#pick-list .gone")) == 1
     page.run("document.querySelector('#pick-list .gone .strong').click()")
     assert page.texts("#pick-list .gone") == [] and page.run("return window.dpmf.hidden.size") == 0
@@ -39,12 +44,21 @@ def test_a_visit_with_firefox(_, material):
     try:
         visit(page, facts_page(material))
         page.run("document.getElementById('map').scrollIntoView()")
-        page.until(lambda: page.run("""const c = document.getElementById("chart");
-            return c.width > 300 && [...c.getContext("2d").getImageData(0, 0, c.width, c.height).data].filter((x, i) => i % 4 === 3 && x > 0).length > 3000"""),
-                   "the map")
+        page.until(
+            lambda: page.run("""const c = document.getElementById("chart");
+            return c.width > 300 && [...c.getContext("2d")
+                .getImageData(0, 0, c.width, c.height).data].filter((x, i) => i % 4 === 3 &&
+                    x > 0).length > 3000"""
+                             ), "the map")
         assert page.run(RULES) == [] and page.run(WIDE) == []
-        assert page.run("return performance.getEntriesByType('resource').filter((e) => !e.name.startsWith('data:')).length") == 0, "something was loaded"
-        page.run("const m = document.getElementById('language'); m.value = 'ja'; m.dispatchEvent(new Event('change'))")
+        assert (page.run(
+            "return performance.getEntriesByType('resource').filter((e) => "
+            "!e.name.startsWith('data:')).length"
+        ) == 0), ("something was loaded")
+        page.run(
+            "const m = document.getElementById('language'); m.value = 'ja'; m.dispatchEvent(new "
+            "Event('change'))"
+        )
         assert page.texts("#picks-heading") == ["あなたへのおすすめ"]
         page.run("window.dpmf.forget()")
         page.open(events_page(material))
@@ -59,7 +73,8 @@ def test_a_visit_with_firefox(_, material):
 def offline(page, material):
     with Served(material) as server:
         page.open(server.url)
-        page.until(lambda: page.run("return Boolean(navigator.serviceWorker.controller)"), "the worker")
+        page.until(lambda: page.run("return Boolean(navigator.serviceWorker.controller)"),
+                   "the worker")
         titles, url = page.texts("#pick-list .title"), server.url
     page.open(url)
     assert page.texts("#pick-list .title") == titles, "it does not open without its server"

@@ -11,34 +11,48 @@ from material import be_still, pick_list, stars_of, type_text
 
 def bring(page, *files):
     """Loads files, as the button does once they are chosen."""
-    page.run("""dpmf.bringFiles(arguments[0].map(([name, text]) => ({ name, bytes: new TextEncoder().encode(text) })))""",
-             [list(file) for file in files])
+    page.run(
+        """dpmf.bringFiles(arguments[0].map(([name, text]) =>
+            ({ name, bytes: new TextEncoder().encode(text) })))""",
+        [list(file) for file in files])
 
 
 def letterboxd(rows):
-    return "Date,Name,Year,Letterboxd URI,Rating\n" + "".join(f"2021-01-{i + 1:02},{row}\n" for i, row in enumerate(rows))
+    return ("Date,Name,Year,Letterboxd URI,Rating\n" + "".join(f"2021-01-{i + 1:02},{row}\n"
+                                                               for i, row in enumerate(rows)))
 
 
 def shelf(material):
-    titles = ["Lamp, The (1999)", "Moon Wars: A Tale (1977)", "Twice Told (2011)", "Twice Told (2011)", "Glow (2001)",
-              "Rocket II (1986)", "Sandcastle (2005)", "Twelve Lighthouses (1995)", "7 Ferries (1994)"]
-    return material.variant("shelf", titles=titles + [f"{title} (1950)" for title in material.titles[len(titles):]])
+    titles = [
+        "Lamp, The (1999)", "Moon Wars: A Tale (1977)", "Twice Told (2011)", "Twice Told (2011)",
+        "Glow (2001)", "Rocket II (1986)", "Sandcastle (2005)", "Twelve Lighthouses (1995)",
+        "7 Ferries (1994)"
+    ]
+    return material.variant(
+        "shelf", titles=titles + [f"{title} (1950)" for title in material.titles[len(titles):]])
 
 
 def groups(page):
-    return page.run("""return Object.fromEntries([...document.querySelectorAll(".history-group")].map((box) =>
+    return page.run(
+        """return Object.fromEntries([...document.querySelectorAll(".history-group")].map((box) =>
         [box.dataset.match, box.querySelector("summary").textContent]))""")
 
 
-HISTORY = ['The Lamp,1999,u,4.5', 'Moon Wars,1977,u,5', 'Twice Told,2011,u,3', 'Glow,2001,u,', 'Sandcastel,2005,u,2', 'Rocket 2,1986,u,1']
+HISTORY = [
+    'The Lamp,1999,u,4.5', 'Moon Wars,1977,u,5', 'Twice Told,2011,u,3', 'Glow,2001,u,',
+    'Sandcastel,2005,u,2', 'Rocket 2,1986,u,1'
+]
 
 
 def test_a_history_is_shown_before_it_is_taken(page, material):
     page.open(shelf(material))
     bring(page, ["ratings.csv", letterboxd(HISTORY)])
-    assert page.is_shown("#history") and page.text("#history-heading") == "Your history from Letterboxd"
-    assert groups(page) == {"unsure": "1 that could be several titles: choose", "none": "1 not found here",
-                            "likely": "1 found, though the year or a part of the title differs", "sure": "3 found"}, groups(page)
+    assert (page.is_shown("#history") and
+            page.text("#history-heading") == "Your history from Letterboxd")
+    assert groups(page) == {
+        "unsure": "1 that could be several titles: choose", "none": "1 not found here",
+        "likely": "1 found, though the year or a part of the title differs", "sure": "3 found"
+    }, groups(page)
     assert page.text("#history-take") == "Take 3 ratings" and "1 more" in page.text("#history-seen")
     assert stars_of(page) == {}, "nothing is taken yet"
     page.find("#history-take").click()
@@ -52,18 +66,27 @@ def test_a_history_can_be_corrected(page, material):
     page.open(shelf(material))
     bring(page, ["ratings.csv", letterboxd(HISTORY)])
     menus = '.history-group[data-match="{}"] select'
-    page.run("""const menu = document.querySelector(arguments[0]); menu.value = "3"; menu.dispatchEvent(new Event("change"))""",
-             menus.format("unsure"))
-    page.run("document.querySelector(arguments[0]).open = true", '.history-group[data-match="none"]')
+    page.run(
+        """const menu = document.querySelector(arguments[0]); menu.value = "3";
+            menu.dispatchEvent(new Event("change"))""",
+        menus.format("unsure"))
+    page.run("document.querySelector(arguments[0]).open = true",
+             '.history-group[data-match="none"]')
     page.until(lambda: page.find_all(menus.format("none")), "the rows of the group")
-    offered = page.run("return [...document.querySelector(arguments[0]).options].map((o) => o.textContent)", menus.format("none"))
+    offered = page.run(
+        "return [...document.querySelector(arguments[0]).options].map((o) => o.textContent)",
+        menus.format("none"))
     assert "Sandcastle (2005)" in offered, offered
-    page.run("""const menu = document.querySelector(arguments[0]); menu.value = "6"; menu.dispatchEvent(new Event("change"))""",
-             menus.format("none"))
+    page.run(
+        """const menu = document.querySelector(arguments[0]); menu.value = "6";
+            menu.dispatchEvent(new Event("change"))""",
+        menus.format("none"))
     assert page.text("#history-take") == "Take 5 ratings"
     field = page.find('.history-group[data-match="none"] input')
     field.send_keys("glo")
-    offered = page.run("return [...document.querySelector(arguments[0]).options].map((o) => o.textContent)", menus.format("none"))
+    offered = page.run(
+        "return [...document.querySelector(arguments[0]).options].map((o) => o.textContent)",
+        menus.format("none"))
     assert "Glow (2001)" in offered and "leave it out" in offered, offered
     page.find("#history-take").click()
     assert stars_of(page) == {0: 4.5, 1: 5, 3: 3, 5: 1, 6: 2}, stars_of(page)
@@ -71,8 +94,12 @@ def test_a_history_can_be_corrected(page, material):
 
 def test_several_files_of_several_services(page, material):
     page.open(shelf(material))
-    trakt = [{"rated_at": "2021-01-01T00:00:00Z", "rating": 8, "type": "movie", "movie": {"title": "Glow", "year": 2001, "ids": {}}}]
-    bring(page, ["ratings.csv", letterboxd(HISTORY[:1])], ["ratings-movies.json", json.dumps(trakt)])
+    trakt = [{
+        "rated_at": "2021-01-01T00:00:00Z", "rating": 8, "type": "movie",
+        "movie": {"title": "Glow", "year": 2001, "ids": {}}
+    }]
+    bring(page, ["ratings.csv", letterboxd(HISTORY[:1])],
+          ["ratings-movies.json", json.dumps(trakt)])
     assert page.text("#history-heading") == "Your history from Letterboxd, Trakt"
     page.find("#history-take").click()
     assert stars_of(page) == {0: 4.5, 4: 4}, stars_of(page)
@@ -83,12 +110,19 @@ def test_half_stars_stay_half(page, material):
     bring(page, ["ratings.csv", letterboxd(['The Lamp,1999,u,4.5', 'Moon Wars,1977,u,3.5'])])
     page.find("#history-take").click()
     be_still(page)
-    drawn = page.run("""return [...document.querySelectorAll("#rated > li")].map((row) => [row.querySelector(".title").textContent,
-        [...row.querySelectorAll(".star")].map((star) => star.classList.contains("on") ? 2 : star.classList.contains("half") ? 1 : 0),
+    drawn = page.run(
+        """return [...document.querySelectorAll("#rated > li")].map((row) =>
+            [row.querySelector(".title").textContent,
+        [...row.querySelectorAll(".star")].map((star) =>
+            star.classList.contains("on") ? 2 : star.classList.contains("half") ? 1 : 0),
         row.querySelector(".value").textContent, row.querySelector("legend").textContent])""")
-    assert [row[1:3] for row in drawn] == [[[2, 2, 2, 1, 0], "3.5"], [[2, 2, 2, 2, 1], "4.5"]], drawn
+    assert ([row[1:3] for row in drawn] == [[[2, 2, 2, 1, 0], "3.5"], [[2, 2, 2, 2, 1],
+                                                                       "4.5"]]), drawn
     assert "4.5" in drawn[1][3], drawn
-    half = page.run("""return getComputedStyle(document.querySelector("#rated .star.half"), "::after").clipPath""")
+    half = page.run(
+        """return getComputedStyle(document.querySelector("#rated .star.half"),
+            "::after").clipPath"""
+    )
     assert half == "inset(0px 50% 0px 0px)", half
 
 
@@ -101,21 +135,28 @@ def zipped(files, method=zipfile.ZIP_DEFLATED):
 
 
 def bring_bytes(page, name, data):
-    page.run("""dpmf.bringFiles([{ name: arguments[0], bytes: Uint8Array.from(atob(arguments[1]), (c) => c.charCodeAt(0)) }])""",
-             name, base64.b64encode(data).decode())
+    page.run(
+        """dpmf.bringFiles([{ name: arguments[0],
+            bytes: Uint8Array.from(atob(arguments[1]), (c) => c.charCodeAt(0)) }])""",
+        name,
+        base64.b64encode(data).decode())
 
 
 def test_archives_are_read(page, material):
     page.open(shelf(material))
-    files = [("ratings.csv", letterboxd(HISTORY)), ("watchlist.csv", letterboxd(["Rocket II,1986,u,"])), ("profile.csv", "Username\nann\n")]
+    files = [("ratings.csv", letterboxd(HISTORY)),
+             ("watchlist.csv", letterboxd(["Rocket II,1986,u,"])),
+             ("profile.csv", "Username\nann\n")]
     for method in [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED]:
         bring_bytes(page, "letterboxd.zip", zipped(files, method))
         assert page.text("#history-heading") == "Your history from Letterboxd"
-        assert "2 other files of the archive were not read" in page.text("#history-left"), page.text("#history-left")
+        assert ("2 other files of the archive were not read"
+                in page.text("#history-left")), page.text("#history-left")
         assert page.text("#history-take") == "Take 3 ratings"
         page.run("document.getElementById('history').close()")
     whole = zipped(files)
-    for data, word in [(whole[:len(whole) // 2], "damaged or cut"), (zipped([("a.txt", "x")]), "no history of a known service")]:
+    for data, word in [(whole[:len(whole) // 2], "damaged or cut"),
+                       (zipped([("a.txt", "x")]), "no history of a known service")]:
         bring_bytes(page, "letterboxd.zip", data)
         assert word in page.text("#notice") and not page.is_shown("#history"), page.text("#notice")
     assert stars_of(page) == {}
@@ -123,10 +164,15 @@ def test_archives_are_read(page, material):
 
 def test_several_people_are_never_merged(page, material):
     page.open(shelf(material))
-    activity = "Profile Name,Start Time,Title,Supplemental Video Type,Device Type\nAnn,,The Lamp,,TV\n{},,Glow,,Phone\n"
-    for name, text in [("a.csv", activity.format("Ben")), ("a.csv", "title,year,rating,account\nThe Lamp,1999,4,a\nGlow,2001,4,b\n")]:
+    activity = (
+        "Profile Name,Start Time,Title,Supplemental Video Type,Device Type\nAnn,,The "
+        "Lamp,,TV\n{},,Glow,,Phone\n"
+    )
+    for name, text in [("a.csv", activity.format("Ben")),
+                       ("a.csv", "title,year,rating,account\nThe Lamp,1999,4,a\nGlow,2001,4,b\n")]:
         bring(page, [name, text])
-        assert "several people" in page.text("#notice") and not page.is_shown("#history"), (text, page.text("#notice"))
+        assert ("several people" in page.text("#notice") and
+                not page.is_shown("#history")), (text, page.text("#notice"))
     bring_bytes(page, "netflix.zip", zipped([("ViewingActivity.csv", activity.format("Ben"))]))
     assert "several people" in page.text("#notice") and not page.is_shown("#history")
     for column in ["user", "username", "account", "Profile Name", "member", "reviewer"]:
@@ -134,13 +180,15 @@ def test_several_people_are_never_merged(page, material):
         assert "ratings of 2 people" in page.text("#notice"), (column, page.text("#notice"))
     assert stars_of(page) == {}
     bring(page, ["a.csv", activity.format("Ann")])
-    assert page.is_shown("#history") and page.text("#history-heading") == "Your history from Netflix"
+    assert (page.is_shown("#history") and
+            page.text("#history-heading") == "Your history from Netflix")
 
 
 def test_files_that_are_no_history(page, material):
     page.open(shelf(material))
     bring(page, ["own.csv", "item,rating,title\n3,4,Moon Wars\n"])
-    assert not page.is_shown("#history") and len(stars_of(page)) == 1, "what the page wrote is taken at once"
+    assert (not page.is_shown("#history") and
+            len(stars_of(page)) == 1), ("what the page wrote is taken at once")
     bring(page, ["watchlist.csv", letterboxd(HISTORY)])
     assert not page.is_shown("#history") and "what to watch" in page.text("#notice")
     bring(page, ["x.json", '[{"msPlayed":1,"artistName":"A"},{]'])
@@ -149,8 +197,9 @@ def test_files_that_are_no_history(page, material):
 
 def test_the_search_forgives(page, material):
     page.open(shelf(material))
-    for typed, item in [("moonwars", 1), ("wars moon", 1), ("the lamp", 0), ("sandcaslte", 6), ("rocket ii", 5),
-                        ("12 lighthouses", 7), ("seven ferries", 8), ("twelve lighthouses", 7)]:
+    for typed, item in [("moonwars", 1), ("wars moon", 1), ("the lamp", 0), ("sandcaslte", 6),
+                        ("rocket ii", 5), ("12 lighthouses", 7), ("seven ferries", 8),
+                        ("twelve lighthouses", 7)]:
         best = page.run("return dpmf.searchTitles(arguments[0]).best", typed)
         assert best[0] == item, (typed, best)
     assert page.run("return dpmf.titles[0]") == "The Lamp (1999)", "as people write it"
@@ -161,20 +210,33 @@ def test_the_search_forgives(page, material):
 def test_the_search_is_within_a_frame_at_635_000_titles(page, material):
     """Times are printed and not judged."""
     chance = random.Random(5)
-    syllables = [a + b for a in "bcdfghjklmnprstvwz" for b in ["a", "e", "i", "o", "u", "an", "er", "on", "ish"]]
-    words = ["".join(chance.choice(syllables) for _ in range(chance.choice([1, 2, 2, 3, 3, 4]))) for _ in range(200_000)]
+    syllables = [
+        a + b for a in "bcdfghjklmnprstvwz"
+        for b in ["a", "e", "i", "o", "u", "an", "er", "on", "ish"]
+    ]
+    words = [
+        "".join(chance.choice(syllables) for _ in range(chance.choice([1, 2, 2, 3, 3, 4])))
+        for _ in range(200_000)
+    ]
     rank = lambda: words[min(int(200_000 * chance.random() ** 4), 199_999)]
-    titles = [" ".join(rank().capitalize() for _ in range(chance.choice([1, 2, 2, 3, 3, 4, 5, 6]))) + f" ({chance.randint(1930, 2025)})"
-              for _ in range(635_000)]
+    titles = [
+        " ".join(rank().capitalize() for _ in range(chance.choice([1, 2, 2, 3, 3, 4, 5, 6]))) +
+        f" ({chance.randint(1930, 2025)})" for _ in range(635_000)
+    ]
     url, *_ = material.made_up("many", 635_000, 2, titles=titles)
     page.open(url)
-    times = page.run("""dpmf.searchTitles("x"); const all = [];
+    times = page.run(
+        """dpmf.searchTitles("x"); const all = [];
         for (const text of arguments[0])
             for (let n = 1; n <= text.length; n++) {
                 const from = performance.now();
                 dpmf.searchTitles(text.slice(0, n));
                 all.push(performance.now() - from);
             }
-        return [dpmf.indexTime, all.sort((a, b) => a - b)]""", [titles[7], titles[99].replace(" ", ""), titles[5000][:-9] + "x", "zzzqqq wwwvvv"])
+        return [dpmf.indexTime, all.sort((a, b) => a - b)]""",
+        [titles[7], titles[99].replace(" ", ""), titles[5000][:-9] + "x", "zzzqqq wwwvvv"])
     made, keys = times
-    return f"index {made:.0f} ms; a key {keys[len(keys) // 2]:.1f} ms in the middle, {keys[-1]:.1f} ms at most, of {len(keys)}"
+    return (
+        f"index {made:.0f} ms; a key {keys[len(keys) // 2]:.1f} ms in the middle, {keys[-1]:.1f} "
+        f"ms at most, of {len(keys)}"
+    )

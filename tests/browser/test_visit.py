@@ -1,5 +1,6 @@
-"""A visit to the page, part by part: the beginning, hearts, the dial and reasons, what is kept, filtered, undone, shared and printed,
-languages, phones, and the rules of accessibility that matter. tests/browser/run.py runs it."""
+"""A visit to the page, part by part: the beginning, hearts, the dial and reasons, what is kept,
+filtered, undone, shared and printed, languages, phones, and the rules of accessibility that matter.
+tests/browser/run.py runs it."""
 
 import csv
 import io
@@ -12,7 +13,8 @@ from selenium.webdriver.common.keys import Keys
 
 import release_file
 from test_page import ATTEMPTS, CONTRAST, WIDE
-from material import Listener, Served, be_still, import_ratings, pick_list, press_in_pick, rate_by_search, stars_of, type_text
+from material import (Listener, Served, be_still, import_ratings, pick_list, press_in_pick,
+                      rate_by_search, stars_of, type_text)
 
 
 def tile_titles(page):
@@ -22,12 +24,14 @@ def tile_titles(page):
 def rate_tile(page, n, stars):
     """A star of the n-th tile, which then makes room for another."""
     title = tile_titles(page)[n - 1]
-    page.run("document.querySelector(arguments[0]).click()", f"#begin-grid .tile:nth-child({n}) .star:nth-of-type({stars}) input")
-    page.until(lambda: title not in tile_titles(page) or not page.is_shown("#begin"), "another suggestion")
+    page.run("document.querySelector(arguments[0]).click()",
+             f"#begin-grid .tile:nth-child({n}) .star:nth-of-type({stars}) input")
+    page.until(lambda: title not in tile_titles(page) or not page.is_shown("#begin"),
+               "another suggestion")
     return title
 
 
-# ---- the beginning ---------------------------------------------------------------------------------------------------
+# ---- the beginning ------------------------------------------------------------------------------
 
 
 def test_the_beginning_is_varied_and_known(page, material):
@@ -35,14 +39,16 @@ def test_the_beginning_is_varied_and_known(page, material):
     items = page.run("return dpmf.tiles")
     counts = material.tensors["item_counts"]
     rank = {int(item): place for place, item in enumerate((-counts).argsort(kind="stable"))}
-    assert len(set(items)) == 6 and all(rank[item] < len(counts) / 12 for item in items), [rank[item] for item in items]
+    assert (len(set(items)) == 6 and
+            all(rank[item] < len(counts) / 12 for item in items)), [rank[item] for item in items]
     V = material.tensors["item_factors"].astype(float)
     known = V[(-counts).argsort(kind="stable")[:250]]
     U = (V - known.mean(0)) / ((V - known.mean(0)) ** 2).sum(1, keepdims=True) ** 0.5
     like = lambda some: max(float(U[a] @ U[b]) for a in some for b in some if a < b)
     popular = [int(item) for item in (-counts).argsort(kind="stable")[:6]]
     assert like(items) < 0.7 and like(items) < like(popular), "suggestions are alike"
-    assert page.is_shown("#begin") and page.texts("#begin-grid .title") == [material.titles[item] for item in items]
+    assert (page.is_shown("#begin") and
+            page.texts("#begin-grid .title") == [material.titles[item] for item in items])
 
 
 def test_the_beginning_of_other_releases(page, material):
@@ -52,7 +58,8 @@ def test_the_beginning_of_other_releases(page, material):
         assert len(set(page.run("return dpmf.tiles")) - {-1}) == min(6, items), (items, factors)
         for _ in range(min(items, 12)):
             page.run("document.querySelector('#begin-grid .tile:not([hidden]) .quiet')?.click()")
-        assert (items > 6) == bool(tile_titles(page)) and (items > 6) != (page.text("#begin-lead") == "There is nothing left to suggest.")
+        assert ((items > 6) == bool(tile_titles(page)) and
+                (items > 6) != (page.text("#begin-lead") == "There is nothing left to suggest."))
         assert (said := page.console()) == [], said
 
 
@@ -61,12 +68,16 @@ def test_the_beginning_adapts_and_ends(page, material):
     before = tile_titles(page)
     page.find("#begin-grid .tile:nth-child(2) .quiet").click()
     after = tile_titles(page)
-    assert after[1] != before[1] and after[:1] + after[2:] == before[:1] + before[2:], "only the skipped one goes"
+    assert (after[1] != before[1] and
+            after[:1] + after[2:] == before[:1] + before[2:]), ("only the skipped one goes")
     assert page.focused("e.textContent") == "Skip" and stars_of(page) == {}
     rated = [rate_tile(page, n, stars) for n, stars in [(1, 5), (3, 1), (1, 4), (2, 5)]]
     assert page.is_shown("#begin") and len(set(rated)) == 4
     rated.append(tile_titles(page)[0])
-    page.run("document.querySelector('#begin-grid .tile:nth-child(1) .star:nth-of-type(5) input').click()")
+    page.run(
+        "document.querySelector('#begin-grid .tile:nth-child(1) .star:nth-of-type(5) "
+        "input').click()"
+    )
     page.until(lambda: not page.is_shown("#begin"), "the end of the beginning")
     assert page.texts("#rated .title") == rated[::-1] and page.text("#picks-heading") == "For you"
     page.find("#begin-more").click()
@@ -75,14 +86,15 @@ def test_the_beginning_adapts_and_ends(page, material):
     assert not page.is_shown("#begin")
 
 
-# ---- hearts ----------------------------------------------------------------------------------------------------------
+# ---- hearts -------------------------------------------------------------------------------------
 
 
 def events_page(material):
     if not hasattr(material, "events"):
-        material.dpmf("train", "ratings.dpr", "--goal", "ranking", "--like", "4", "--epsilon", "5", "--catalogue", "titles.csv",
-                      "--ledger", "ledger", "-o", "events.safetensors")
-        material.events = material.export(os.path.join(material.folder, "events.safetensors"), "titles.csv", "events", "Plays")
+        material.dpmf("train", "ratings.dpr", "--goal", "ranking", "--like", "4", "--epsilon", "5",
+                      "--catalogue", "titles.csv", "--ledger", "ledger", "-o", "events.safetensors")
+        material.events = material.export(os.path.join(material.folder, "events.safetensors"),
+                                          "titles.csv", "events", "Plays")
     return "file://" + material.events
 
 
@@ -97,21 +109,33 @@ def test_hearts_for_events(page, material):
     assert len(stars_of(page)) == 2 and set(stars_of(page).values()) == {1}
     title = page.texts("#rated .title")[0]
     assert "harbour" in title.lower() and page.focused("e.getAttribute('aria-pressed')") == "true"
-    assert title not in pick_list(page) and page.texts("#pick-list .score b") == [str(i + 1) for i in range(10)]
+    assert (title not in pick_list(page) and
+            page.texts("#pick-list .score b") == [str(i + 1) for i in range(10)])
     near = "dpmf.similar(arguments[0], 5).forEach(({ item }) => dpmf.rate(item, 1))"
     page.run(f"{near}; dpmf.rate(dpmf.picks[0].item, 1, 'picks')", list(stars_of(page))[0])
-    page.run("const d = document.getElementById('dial'); d.value = 1; d.dispatchEvent(new Event('input')); dpmf.rate(dpmf.picks[0].item, 1, 'picks')")
+    page.run(
+        "const d = document.getElementById('dial'); d.value = 1; d.dispatchEvent(new "
+        "Event('input')); dpmf.rate(dpmf.picks[0].item, 1, 'picks')"
+    )
     whys = page.texts("#pick-list .why")
     reasons = page.run("return dpmf.picks.map(({ item }) => dpmf.explain(item).reason)")
-    words = {"taste": "To your taste: you like ", "crowd": "Popular with nearly everyone", "neither": "Among the best of the rest"}
-    assert whys[0] == "Now among what you like" and all(why.startswith(words[reason]) for why, reason in list(zip(whys, reasons))[1:]), whys
+    words = {
+        "taste": "To your taste: you like ", "crowd": "Popular with nearly everyone",
+        "neither": "Among the best of the rest"
+    }
+    assert (whys[0] == "Now among what you like" and
+            all(why.startswith(words[reason])
+                for why, reason in list(zip(whys, reasons))[1:])), whys
     own = len(stars_of(page))
     page.find("#rated li:first-child .heart").click()
     assert len(stars_of(page)) == own - 1, "a second press takes it back"
-    page.until(lambda: page.run("return document.getAnimations().every((a) => a.playState !== 'running')"), "rows in their places")
+    page.until(
+        lambda: page.run("return document.getAnimations().every((a) => a.playState !== 'running')"),
+        "rows in their places")
     page.find("#pick-list li:nth-child(2) .title").click()
     names = page.texts(".why-table th[scope=row]")
-    assert names[:2] == ["liked by everyone", "your taste"] and names[-1] == "together" and not page.find_all(".expected")
+    assert (names[:2] == ["liked by everyone", "your taste"] and names[-1] == "together" and
+            not page.find_all(".expected"))
     page.press(Keys.ESCAPE)
     assert (said := page.console()) == [], said
 
@@ -122,24 +146,30 @@ def test_hearts_equal_the_command_line(page, material):
     assert list(stars_of(page)) == [2, 16, 199, 999], "a file without ratings is a list of likes"
     page.run("dpmf.importText(arguments[0])", "item,rating\n5,3.5\n7,1\n")
     assert list(stars_of(page)) == [2, 16, 199, 999], "ratings below what counts as a like are none"
-    told = material.dpmf("recommend", os.path.join(material.folder, "events.safetensors"), "--ratings", "3:4,17:5,200,1000:4.5,5:3.5,7:1", "-n", "10", "--json")
+    told = material.dpmf("recommend", os.path.join(material.folder, "events.safetensors"),
+                         "--ratings", "3:4,17:5,200,1000:4.5,5:3.5,7:1", "-n", "10", "--json")
     told = [json.loads(line) for line in told.splitlines()]
     found = page.run("return dpmf.recommend(10)")
-    assert [row["item"] for row in told] == [str(int(row["item"]) + 1) for row in found], "another order than on the command line"
+    numbers = [str(int(row["item"]) + 1) for row in found]
+    assert [row["item"] for row in told] == numbers, "another order than on the command line"
     assert max(abs(row["score"] - own["score"]) for row, own in zip(told, found)) < 1e-9
     parts = page.run("return dpmf.explain(dpmf.picks[0].item)")
-    assert abs(sum(entry["share"] for entry in parts["shares"]) - parts["taste"]) < 1e-9 and parts["habit"] == 0
-    assert page.run("return dpmf.exportText()").splitlines()[:2] == ["item,rating,title,list", f"3,4,{page.run('return dpmf.titles[2]')},"]
+    assert (abs(sum(entry["share"] for entry in parts["shares"]) - parts["taste"]) < 1e-9 and
+            parts["habit"] == 0)
+    assert (page.run("return dpmf.exportText()").splitlines()[:2] == [
+        "item,rating,title,list", f"3,4,{page.run('return dpmf.titles[2]')},"
+    ])
 
 
 def test_a_statement_of_events_is_one_of_events(page, material):
-    metadata, tensors = release_file.read_release(os.path.join(material.folder, "events.safetensors"))
+    metadata, tensors = release_file.read_release(
+        os.path.join(material.folder, "events.safetensors"))
     assert json.loads(metadata["dpmf.statement"])["goal"] == "ranking"
     page.open(events_page(material))
     assert page.text("#guess-figure").endswith("of 100 times") and not page.is_shown("#not-private")
 
 
-# ---- recommendations -------------------------------------------------------------------------------------------------
+# ---- recommendations ----------------------------------------------------------------------------
 
 
 def test_more_like_this(page, material):
@@ -148,15 +178,18 @@ def test_more_like_this(page, material):
     before, item = pick_list(page), page.run("return dpmf.picks[2].item")
     press_in_pick(page, 3, "More like this")
     assert page.text("#picks-heading") == f"More like {before[2]}" and page.focused() == "picks"
-    similar = page.run("return dpmf.similar(arguments[0], 30).map(({ item }) => dpmf.titles[item])", item)
+    similar = page.run("return dpmf.similar(arguments[0], 30).map(({ item }) => dpmf.titles[item])",
+                       item)
     rated = set(page.texts("#rated .title"))
     assert pick_list(page) == [title for title in similar if title not in rated][:10]
-    assert not page.is_shown("#dial-box") and page.texts("#pick-list .why")[0] == f"Liked by those who like {before[2]}"
+    assert (not page.is_shown("#dial-box") and
+            page.texts("#pick-list .why")[0] == f"Liked by those who like {before[2]}")
     page.find("#alike-end").click()
     assert pick_list(page) == before and page.text("#picks-heading") == "For you"
     page.find("#pick-list .title").click()
     page.find("#sheet-alike").click()
-    assert not page.run("return document.getElementById('sheet').open") and page.text("#picks-heading") == f"More like {before[0]}"
+    assert (not page.run("return document.getElementById('sheet').open") and
+            page.text("#picks-heading") == f"More like {before[0]}")
 
 
 def test_kept_for_later(page, material):
@@ -165,11 +198,13 @@ def test_kept_for_later(page, material):
     titles = pick_list(page)
     press_in_pick(page, 2, "Keep")
     press_in_pick(page, 5, "Keep")
-    assert page.texts("#later .title") == [titles[4], titles[1]] and page.text("#later-count") == "2"
+    assert (page.texts("#later .title") == [titles[4], titles[1]] and
+            page.text("#later-count") == "2")
     assert pick_list(page) == titles, "what is kept may still be recommended"
     assert page.text("#pick-list li:nth-child(2) .doing .quiet") == "Kept"
     rows = list(csv.reader(io.StringIO(page.run("return dpmf.exportText()"))))
-    assert rows[0] == ["item", "rating", "title", "list"] and [row[2] for row in rows if row[3] == "later"] == [titles[1], titles[4]]
+    assert (rows[0] == ["item", "rating", "title", "list"] and
+            [row[2] for row in rows if row[3] == "later"] == [titles[1], titles[4]])
     saved, own = page.run("return dpmf.exportText()"), stars_of(page)
     page.run("dpmf.forget()")
     assert page.texts("#later .title") == [] and page.is_shown("#later-empty")
@@ -186,7 +221,8 @@ def test_dial_has_words(page, material):
     dial.send_keys(Keys.ARROW_RIGHT)
     assert dial.get_attribute("aria-valuetext") == "55 percent my taste"
     begun = page.run("""const times = [], dial = document.getElementById("dial");
-        for (let i = 0; i <= 20; i++) { const begun = performance.now(); dial.value = i / 20; dial.dispatchEvent(new Event("input"));
+        for (let i = 0; i <= 20; i++) { const begun = performance.now(); dial.value = i / 20;
+            dial.dispatchEvent(new Event("input"));
             times.push(performance.now() - begun); }
         return times.sort((a, b) => a - b)[10];""")
     return f"the dial changes the list in {begun:.1f} ms"
@@ -196,12 +232,16 @@ KINDS = ["Comedy", "Drama", "Sci-Fi", "Western"]
 
 
 def facts_page(material):
-    """A page whose catalogue has kinds and years: item i is of the kinds i % 4 and, every fifth, Comedy; of the year 1950 + i % 60."""
+    """A page whose catalogue has kinds and years: item i is of the kinds i % 4 and, every fifth,
+    Comedy; of the year 1950 + i % 60."""
     if not hasattr(material, "facts"):
-        rows = [[str(i + 1), title, 1950 + i % 60, "|".join(dict.fromkeys([KINDS[i % 4]] + (["Comedy"] if i % 5 == 0 else [])))]
-                for i, title in enumerate(material.titles)]
+        rows = [[
+            str(i + 1), title, 1950 + i % 60,
+            "|".join(dict.fromkeys([KINDS[i % 4]] + (["Comedy"] if i % 5 == 0 else [])))
+        ] for i, title in enumerate(material.titles)]
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([["item", "title", "year", "genres"]] + rows)
+        csv.writer(text,
+                   lineterminator="\n").writerows([["item", "title", "year", "genres"]] + rows)
         material.write("facts.csv", text.getvalue())
         material.facts = material.export(material.release, "facts.csv", "facts", "Facts")
     return "file://" + material.facts
@@ -213,17 +253,27 @@ def test_filter(page, material):
     page.find("#filter summary").click()
     assert sorted(page.texts("#filter-kinds .chip")) == KINDS
     everything = pick_list(page)
-    page.run("[...document.querySelectorAll('#filter-kinds .chip')].find((c) => c.textContent === 'Western').click()")
+    page.run(
+        "[...document.querySelectorAll('#filter-kinds .chip')].find((c) => c.textContent === "
+        "'Western').click()"
+    )
     items = page.run("return dpmf.recommend(50).map(({ item }) => item)")
-    assert items and all(item % 4 == 3 for item in items) and page.text("#filter-note") == "750 titles fit"
+    assert (items and all(item % 4 == 3 for item in items) and
+            page.text("#filter-note") == "750 titles fit")
     assert all("Western" in facts for facts in page.texts("#pick-list .facts"))
-    page.run("const s = document.getElementById('filter-from'); s.value = 1990; s.dispatchEvent(new Event('change'))")
+    page.run(
+        "const s = document.getElementById('filter-from'); s.value = 1990; s.dispatchEvent(new "
+        "Event('change'))"
+    )
     items = page.run("return dpmf.recommend(50).map(({ item }) => item)")
     assert items and all(item % 4 == 3 and item % 60 >= 40 for item in items)
     whole = page.run("return dpmf.recommend(1000).length")
-    assert whole == sum(1 for i in range(3000) if i % 4 == 3 and i % 60 >= 40 and i not in stars_of(page))
+    assert (whole == sum(1 for i in range(3000)
+                         if i % 4 == 3 and i % 60 >= 40 and i not in stars_of(page)))
     press_in_pick(page, 1, "More like this")
-    assert all("Western" in facts for facts in page.texts("#pick-list .facts")), "the filter holds for similar titles too"
+    assert all(
+        "Western" in facts
+        for facts in page.texts("#pick-list .facts")), ("the filter holds for similar titles too")
     page.find("#alike-end").click()
     page.find("#filter-clear").click()
     assert pick_list(page) == everything and not page.is_shown("#filter-clear")
@@ -235,19 +285,26 @@ def test_facts_that_are_not_of_these_titles(page, material):
     page.open(facts_page(material))
     with open(material.facts, encoding="utf-8") as file:
         text = file.read()
-    for facts in ["{}", "[]", "5", "x", '{"kinds":["a"],"of":[],"years":[]}', '{"kinds":[1],"of":[[0]],"years":[1]}']:
+    for facts in [
+            "{}", "[]", "5", "x", '{"kinds":["a"],"of":[],"years":[]}',
+            '{"kinds":[1],"of":[[0]],"years":[1]}'
+    ]:
         changed = re.sub(r'(id="dpmf-facts">)[^<]*', lambda match: match[1] + facts, text)
         page.driver.get("file://" + material.write("facts-bad.html", changed))
         page.until(lambda: page.is_shown("#trouble"), "a word about facts")
-        assert "What it says about its titles does not belong to them" in page.text("#trouble"), facts
+        assert ("What it says about its titles does not belong to them"
+                in page.text("#trouble")), facts
     page.console()
 
 
-# ---- what publishers give it -----------------------------------------------------------------------------------------
+# ---- what publishers give it --------------------------------------------------------------------
 
 
 def test_look(page, material):
-    svg = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'><rect width='9' height='9' fill='red'/><script>window.top.hacked = 1</script></svg>"
+    svg = (
+        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'><rect width='9' height='9' "
+        "fill='red'/><script>window.top.hacked = 1</script></svg>"
+    )
     material.write("logo.svg", svg)
     os.makedirs(os.path.join(material.folder, "covers"), exist_ok=True)
     page.open("file://" + material.page)
@@ -255,7 +312,8 @@ def test_look(page, material):
     material.write(f"covers/{first + 1}.svg", svg)
     material.write("links.csv", "About us,https://example.org/about\n")
     for colour in ["#ffee00", "#000033", "#8a1538"]:
-        url = "file://" + material.export(material.release, "titles.csv", "look", "Look", "--replace", "--colour", colour, "--logo", "logo.svg",
+        url = "file://" + material.export(material.release, "titles.csv", "look", "Look",
+                                          "--replace", "--colour", colour, "--logo", "logo.svg",
                                           "--covers", "covers", "--links", "links.csv")
         for scheme in ["light", "dark"]:
             page.prefer(prefers_color_scheme=scheme)
@@ -265,19 +323,28 @@ def test_look(page, material):
             assert worst[0] >= 4.5, (colour, scheme, worst)
     page.prefer()
     page.open(url)
-    assert page.run("const i = document.getElementById('logo'); return i.complete && i.naturalWidth > 0") and page.is_shown("#logo")
+    assert (page.run(
+        "const i = document.getElementById('logo'); return i.complete && i.naturalWidth > 0") and
+            page.is_shown("#logo"))
     assert page.run("return document.querySelectorAll('#pick-list .cover').length") == 1
     link = page.find(".links a")
-    assert link.get_attribute("href") == "https://example.org/about" and "noopener" in link.get_attribute("rel")
+    assert (link.get_attribute("href") == "https://example.org/about" and
+            "noopener" in link.get_attribute("rel"))
     assert not page.run("return Boolean(window.hacked)") and page.console() == []
 
 
 def test_a_look_that_dpmf_did_not_make(page, material):
-    for look in ['{"accent":"red;x","logo":"https://example.org/x.png","covers":{"1":"data:text/html;base64,AAAA"}}', "[]", "x", '{"covers":5}']:
-        changed = material.text.replace("<script type=\"application/json\" id=\"dpmf-items\">",
-                                        f'<script type="application/json" id="dpmf-look">{look}</script><script type="application/json" id="dpmf-items">')
+    look = ('{"accent":"red;x","logo":"https://example.org/x.png",'
+            '"covers":{"1":"data:text/html;base64,AAAA"}}')
+    for look in [look, "[]", "x", '{"covers":5}']:
+        changed = material.text.replace(
+            "<script type=\"application/json\" id=\"dpmf-items\">",
+            f'<script type="application/json" id="dpmf-look">{look}</script><script '
+            'type="application/json" id="dpmf-items">'
+        )
         page.open("file://" + material.write("look-bad.html", changed))
-        assert not page.is_shown("#logo") and not page.find_all(".cover") and len(pick_list(page)) == 10, look
+        assert (not page.is_shown("#logo") and not page.find_all(".cover") and
+                len(pick_list(page)) == 10), look
     assert (said := page.console()) == [], said
 
 
@@ -288,7 +355,8 @@ def test_offline_when_served(page, material):
         errors = page.command("Page.getInstallabilityErrors")["installabilityErrors"]
         errors = [error["errorId"] for error in errors if error["errorId"] not in ("in-incognito",)]
         policy = page.run("return document.querySelector('meta[http-equiv]').content")
-        assert policy.endswith("worker-src 'self'; manifest-src 'self'") and "connect-src 'none'" in policy
+        assert (policy.endswith("worker-src 'self'; manifest-src 'self'") and
+                "connect-src 'none'" in policy)
         titles = pick_list(page)
         url = server.url
     page.open(url)  # the server is gone
@@ -298,7 +366,9 @@ def test_offline_when_served(page, material):
         assert page.run_later(ATTEMPTS, listener.url) == 17
         assert listener.hits == [], listener.hits
     page.run_later("""const done = arguments[0];
-        navigator.serviceWorker.getRegistrations().then((all) => Promise.all(all.map((one) => one.unregister()))).then(() => done());""")
+        navigator.serviceWorker.getRegistrations()
+            .then((all) => Promise.all(all.map((one) => one.unregister()))).then(() => done());"""
+                   )
     page.console()
     assert errors == [], errors
 
@@ -309,7 +379,10 @@ def test_frames(page, material):
         for options, is_shown in [([], False), (["--embed", origin], True)]:
             with Served(material, *options) as server:
                 page.driver.get(outside.url + "frame")
-                page.run("document.body.innerHTML = `<iframe src='${arguments[0]}' style='width:400px;height:600px'></iframe>`", server.url)
+                page.run(
+                    "document.body.innerHTML = `<iframe src='${arguments[0]}' "
+                    "style='width:400px;height:600px'></iframe>`",
+                    server.url)
                 time.sleep(1.5)
                 page.driver.switch_to.frame(0)
                 assert bool(page.find_all("#pick-list li")) == is_shown, options
@@ -317,7 +390,7 @@ def test_frames(page, material):
     page.console()
 
 
-# ---- nothing lost ----------------------------------------------------------------------------------------------------
+# ---- nothing lost -------------------------------------------------------------------------------
 
 
 def test_undo(page, material):
@@ -327,9 +400,11 @@ def test_undo(page, material):
     press_in_pick(page, 1, "Not for me")
     states = []
     while page.find("#undo").is_enabled():
-        states.append((stars_of(page), page.run("return [[...dpmf.later], [...dpmf.hidden].length]")))
+        states.append(
+            (stars_of(page), page.run("return [[...dpmf.later], [...dpmf.hidden].length]")))
         page.run("document.getElementById('undo').click()")
-    assert states == [({10: 3, 20: 2}, [[30], 1]), ({10: 3, 20: 2}, [[30], 0]), ({10: 3, 20: 2}, [[], 0]), ({10: 5, 20: 2}, [[], 0]), ({10: 5}, [[], 0])]
+    assert (states == [({10: 3, 20: 2}, [[30], 1]), ({10: 3, 20: 2}, [[30], 0]),
+                       ({10: 3, 20: 2}, [[], 0]), ({10: 5, 20: 2}, [[], 0]), ({10: 5}, [[], 0])])
     assert stars_of(page) == {} and not page.run("return dpmf.hidden.size")
     import_ratings(page, material, 12)
     own, order, scores = stars_of(page), pick_list(page), page.run("return dpmf.recommend(20)")
@@ -337,9 +412,11 @@ def test_undo(page, material):
     page.find("#sure-yes").click()
     assert stars_of(page) == {} and page.is_shown("#toast")
     page.find("#toast-undo").click()
-    assert list(stars_of(page).items()) == list(own.items()) and pick_list(page) == order, "forgetting can be undone"
+    assert (list(stars_of(page).items()) == list(own.items()) and
+            pick_list(page) == order), ("forgetting can be undone")
     again = page.run("return dpmf.recommend(20)")
-    assert all(a["item"] == b["item"] and abs(a["score"] - b["score"]) < 1e-9 for a, b in zip(scores, again))
+    assert all(a["item"] == b["item"] and abs(a["score"] - b["score"]) < 1e-9
+               for a, b in zip(scores, again))
     page.run("document.body.focus()")
     page.find("body").send_keys(Keys.CONTROL, "z")
     assert stars_of(page) == {}, "Ctrl+Z undoes the file"
@@ -349,12 +426,14 @@ def test_a_reload_keeps_what_the_tab_may_keep(page, material):
     page.open("file://" + material.page)
     page.run("localStorage.clear(); sessionStorage.clear()")
     import_ratings(page, material)
-    assert page.run("return sessionStorage.length + localStorage.length") == 0, "kept without being asked"
+    assert page.run("return sessionStorage.length + localStorage.length") == 0, (
+        "kept without being asked")
     page.find("#remember-tab").click()
     press_in_pick(page, 2, "Keep")
     own, later = stars_of(page), page.texts("#later .title")
     page.open("file://" + material.page)
-    assert stars_of(page) == own and page.texts("#later .title") == later and page.find("#remember-tab").is_selected()
+    assert (stars_of(page) == own and page.texts("#later .title") == later and
+            page.find("#remember-tab").is_selected())
     assert page.run("return localStorage.length") == 0 and not page.find("#remember").is_selected()
     page.find("#remember-tab").click()
     assert page.run("return sessionStorage.length") == 0
@@ -362,7 +441,10 @@ def test_a_reload_keeps_what_the_tab_may_keep(page, material):
 
 def test_leaving_asks_when_something_would_be_lost(page, material):
     page.open("file://" + material.page)
-    asks = "const e = new Event('beforeunload', { cancelable: true }); dispatchEvent(e); return e.defaultPrevented"
+    asks = (
+        "const e = new Event('beforeunload', { cancelable: true }); dispatchEvent(e); return "
+        "e.defaultPrevented"
+    )
     assert not page.run(asks), "asks though there is nothing to lose"
     page.run("dpmf.rate(10, 5)")
     assert page.run(asks)
@@ -386,13 +468,15 @@ def test_sharing_a_list(page, material):
     page.find("#share").click()
     link = page.find("#share-link").get_attribute("value")
     assert re.fullmatch(r"file://[^#]*#list=\d+,\d+", link), link
-    assert page.texts("#share-titles li") == titles and "opened from a file" in page.text("#share-note")
+    assert (page.texts("#share-titles li") == titles and
+            "opened from a file" in page.text("#share-note"))
     page.press(Keys.ESCAPE)
     assert [url for url in page.network_requests() if not url.startswith("data:")] == []
     page.driver.get("about:blank")
     page.open(link)
     page.until(lambda: page.is_shown("#shared"), "the list")
-    assert page.texts("#shared-list li") == titles and page.texts("#later .title") == [], "nothing is kept unasked"
+    assert (page.texts("#shared-list li") == titles and
+            page.texts("#later .title") == []), ("nothing is kept unasked")
     assert "#list" not in page.run("return document.URL")
     page.find("#shared-take").click()
     assert page.texts("#later .title") == titles[::-1] and page.is_shown("#toast")
@@ -409,14 +493,16 @@ def test_printing(page, material):
     press_in_pick(page, 1, "Keep")
     page.command("Emulation.setEmulatedMedia", media="print")
     try:
-        for selector, is_there in [("#rated", True), ("#pick-list", True), ("#later", True), ("#privacy", True), ("#search", False), ("#map", False),
-                                   ("#dial", False), ("#undo", False), ("#pick-list .doing", False), ("#toast", False)]:
+        for selector, is_there in [("#rated", True), ("#pick-list", True), ("#later", True),
+                                   ("#privacy", True), ("#search", False), ("#map", False),
+                                   ("#dial", False), ("#undo", False), ("#pick-list .doing", False),
+                                   ("#toast", False)]:
             assert page.is_shown(selector) == is_there, selector
     finally:
         page.command("Emulation.setEmulatedMedia", media="")
 
 
-# ---- languages -------------------------------------------------------------------------------------------------------
+# ---- languages ----------------------------------------------------------------------------------
 
 
 def test_languages_have_the_same_texts(page, material):
@@ -427,8 +513,10 @@ def test_languages_have_the_same_texts(page, material):
     for tag, own in texts.items():
         assert set(own) == set(texts["en"]), (tag, set(own) ^ set(texts["en"]))
         for name, text in own.items():
-            forms, english = (value if isinstance(value, list) else [value] for value in (text, texts["en"][name]))
-            assert isinstance(text, list) == isinstance(texts["en"][name], list) and all(form.strip() for form in forms), (tag, name)
+            forms, english = (value if isinstance(value, list) else [value]
+                              for value in (text, texts["en"][name]))
+            assert (isinstance(text, list) == isinstance(texts["en"][name], list) and
+                    all(form.strip() for form in forms)), (tag, name)
             assert all(marks(form) == marks(english[-1]) for form in forms), (tag, name, forms)
         same = sum(1 for name in own if own[name] == texts["en"][name])
         assert tag == "en" or same < 0.1 * len(own), f"{same} texts of {tag} are English"
@@ -440,18 +528,34 @@ def test_speaking_another_language(page, material):
     page.open("file://" + material.page)
     import_ratings(page, material, 5)
     titles = pick_list(page)
-    english = set(page.run("return Object.values(dpmf.TEXTS.en).flat().filter((text) => !text.includes('{') && text.length > 12)"))
-    for tag, heading in [("de", "Für Sie"), ("fr", "Pour vous"), ("es", "Para ti"), ("ja", "あなたへのおすすめ"), ("en", "For you")]:
-        page.run("const m = document.getElementById('language'); m.value = arguments[0]; m.dispatchEvent(new Event('change'))", tag)
-        assert page.text("#picks-heading") == heading and page.run("return document.documentElement.lang") == tag
-        assert pick_list(page) == titles and len(stars_of(page)) == 5, "the language changed more than the words"
+    english = set(
+        page.run(
+            "return Object.values(dpmf.TEXTS.en).flat().filter((text) => !text.includes('{') && "
+            "text.length > 12)"
+        ))
+    for tag, heading in [("de", "Für Sie"), ("fr", "Pour vous"), ("es", "Para ti"),
+                         ("ja", "あなたへのおすすめ"), ("en", "For you")]:
+        page.run(
+            "const m = document.getElementById('language'); m.value = arguments[0]; "
+            "m.dispatchEvent(new Event('change'))",
+            tag)
+        assert (page.text("#picks-heading") == heading and
+                page.run("return document.documentElement.lang") == tag)
+        assert (pick_list(page) == titles and
+                len(stars_of(page)) == 5), ("the language changed more than the words")
         page.find("#pick-list .title").click()
-        left = [text for text in page.run("""const all = []; const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-            while (walk.nextNode()) if (!walk.currentNode.parentElement.closest("script, style, #statement, noscript, [lang=en]"))
-                all.push(walk.currentNode.data.trim());
+        left = [
+            text for text in page.run(
+                """const all = []; const walk = document.createTreeWalker(document.body,
+                    NodeFilter.SHOW_TEXT);
+            const other = "script, style, #statement, noscript, [lang=en]";
+            while (walk.nextNode())
+                if (!walk.currentNode.parentElement.closest(other))
+                    all.push(walk.currentNode.data.trim());
             for (const e of document.querySelectorAll("[aria-label], [title], [placeholder]"))
                 all.push(e.ariaLabel ?? "", e.title, e.placeholder ?? "");
-            return all;""") if text in english]
+            return all;""") if text in english
+        ]
         assert tag == "en" or left == [], (tag, left)
         page.press(Keys.ESCAPE)
         assert page.run(WIDE) == [], tag
@@ -459,15 +563,19 @@ def test_speaking_another_language(page, material):
 
 
 def test_the_language_of_the_browser(page, material):
-    for tag, heading in [("fr-CA", "Pour commencer"), ("pt-BR", "A place to begin"), ("ja", "まずはこちら")]:
-        page.command("Emulation.setUserAgentOverride", userAgent=page.run("return navigator.userAgent"), acceptLanguage=tag)
+    for tag, heading in [("fr-CA", "Pour commencer"), ("pt-BR", "A place to begin"),
+                         ("ja", "まずはこちら")]:
+        page.command("Emulation.setUserAgentOverride",
+                     userAgent=page.run("return navigator.userAgent"), acceptLanguage=tag)
         page.open("file://" + material.page)
         assert page.text("#picks-heading") == heading, tag
-    page.command("Emulation.setUserAgentOverride", userAgent=page.run("return navigator.userAgent"), acceptLanguage="en-US")
+    page.command("Emulation.setUserAgentOverride", userAgent=page.run("return navigator.userAgent"),
+                 acceptLanguage="en-US")
 
 
 def test_right_to_left(page, material):
-    """No language of the table is written so yet; one that is made up from English shows that the page could be."""
+    """No language of the table is written so yet; one that is made up from English shows that the
+    page could be."""
     try:
         for width in [1280, 390]:
             page.resize(width, 860)
@@ -477,7 +585,8 @@ def test_right_to_left(page, material):
             import_ratings(page, material, 5)
             assert page.run(WIDE) == [], width
             place = "return document.querySelector(arguments[0]).getBoundingClientRect().x"
-            assert page.run(place, "#pick-list .score") > page.run(place, "#pick-list .what"), "the number stands where lines begin"
+            assert (page.run(place, "#pick-list .score")
+                    > page.run(place, "#pick-list .what")), ("the number stands where lines begin")
             page.run("document.querySelector('#pick-list .title').click()")
             assert page.run(WIDE) == [] and page.run(place, "#sheet-close") < width / 2
             page.press(Keys.ESCAPE)
@@ -488,13 +597,16 @@ def test_right_to_left(page, material):
         page.resize(1280, 860)
 
 
-# ---- phones ----------------------------------------------------------------------------------------------------------
+# ---- phones -------------------------------------------------------------------------------------
 
 SMALL = """const small = [];
-    for (const e of document.querySelectorAll("main button, main select, main summary, main .star, .tick, #bar button, #toast button")) {
+    for (const e of document.querySelectorAll("main button, main select, main summary, " +
+        "main .star, .tick, #bar button, #toast button")) {
         if (!e.checkVisibility() || e.matches("#map-text *, .similar *")) continue;
         const box = e.getBoundingClientRect();
-        if (box.width > 0 && (box.height < arguments[0] || box.width < 24)) small.push([e.className + "#" + e.id + " " + e.textContent.slice(0, 20), box.width, box.height]);
+        if (box.width > 0 && (box.height < arguments[0] || box.width < 24))
+            small.push([e.className + "#" + e.id + " " + e.textContent.slice(0, 20), box.width,
+                box.height]);
     }
     return small;"""
 
@@ -512,18 +624,21 @@ def test_phone(page, material):
         assert page.texts("#bar-list .title") == first
         rate_tile(page, 2, 1)
         page.until(lambda: page.texts("#bar-list .title") == pick_list(page)[:3], "the bar follows")
-        cut = page.run("""return [...document.querySelectorAll(".title")].filter((e) => e.checkVisibility() && (e.scrollWidth > e.clientWidth + 1 ||
+        cut = page.run(
+            """return [...document.querySelectorAll(".title")].filter((e) => e.checkVisibility() &&
+                (e.scrollWidth > e.clientWidth + 1 ||
             e.scrollHeight > e.clientHeight + 1)).map((e) => e.textContent)""")
         assert cut == [], f"titles are cut: {cut}"
         small = [entry for entry in page.run(SMALL, 44) if "title" not in entry[0]]
         assert small == [], small
         page.find("#bar-all").click()
-        page.until(lambda: not page.is_shown("#bar") and page.focused() == "picks", "the list itself")
+        page.until(lambda: not page.is_shown("#bar") and page.focused() == "picks",
+                   "the list itself")
     finally:
         page.resize(1280, 860)
 
 
-# ---- everyone --------------------------------------------------------------------------------------------------------
+# ---- everyone -----------------------------------------------------------------------------------
 
 RULES = """const wrong = [], seen = (e) => e.checkVisibility() && e.getClientRects().length > 0;
     const say = (rule, e) => wrong.push(rule + ": " + e.outerHTML.slice(0, 120));
@@ -531,33 +646,51 @@ RULES = """const wrong = [], seen = (e) => e.checkVisibility() && e.getClientRec
     for (const id of ids.filter((id, i) => ids.indexOf(id) !== i)) wrong.push("an id twice: " + id);
     for (const name of ["aria-labelledby", "aria-describedby", "aria-controls", "for"])
         for (const e of document.querySelectorAll(`[${name}]`))
-            for (const id of e.getAttribute(name).split(" ")) if (!document.getElementById(id)) say(name + " leads nowhere", e);
-    for (const e of document.querySelectorAll("[tabindex]")) if (e.tabIndex > 0) say("an order of its own", e);
-    for (const e of document.querySelectorAll("img")) if (!e.hasAttribute("alt")) say("a picture without words", e);
-    for (const e of document.querySelectorAll("button, a[href], summary, select, input:not([type=hidden])")) {
+            for (const id of e.getAttribute(name).split(" ")) if (!document.getElementById(id))
+                say(name + " leads nowhere", e);
+    for (const e of document.querySelectorAll("[tabindex]")) if (e.tabIndex > 0)
+        say("an order of its own", e);
+    for (const e of document.querySelectorAll("img")) if (!e.hasAttribute("alt"))
+        say("a picture without words", e);
+    for (const e of document.querySelectorAll("button, a[href], summary, select, " +
+        "input:not([type=hidden])")) {
         if (!seen(e)) continue;
-        const label = e.getAttribute("aria-label"), words = e.matches("button, a, summary") ? e.textContent.trim() : "";
-        const named = label || words || e.labels?.length || e.title || e.getAttribute("aria-labelledby");
+        const label = e.getAttribute("aria-label"),
+            words = e.matches("button, a, summary") ? e.textContent.trim() : "";
+        const named = label || words || e.labels?.length || e.title ||
+            e.getAttribute("aria-labelledby");
         if (!named) say("no name", e);
-        if (label && /[\\p{L}]{3}/u.test(words) && !label.toLowerCase().includes(words.toLowerCase())) say("another name than its words", e);
+        if (label && /[\\p{L}]{3}/u.test(words) &&
+            !label.toLowerCase().includes(words.toLowerCase()))
+                say("another name than its words", e);
         if (e.closest("[aria-hidden=true]")) say("hidden from some, usable by all", e);
         if (e.querySelector("button, a[href], input, select")) say("a control in a control", e);
     }
     for (const e of document.querySelectorAll("body *")) {
-        const style = getComputedStyle(e), scrolls = /auto|scroll/.test(style.overflowY) && e.scrollHeight > e.clientHeight + 2;
-        if (scrolls && seen(e) && e.tabIndex < 0 && !e.querySelector("button, a[href], input, [tabindex='0']") && e.id !== "found" && !e.matches("dialog"))
+        const style = getComputedStyle(e), scrolls = /auto|scroll/.test(style.overflowY) &&
+            e.scrollHeight > e.clientHeight + 2;
+        if (scrolls && seen(e) && e.tabIndex < 0 &&
+            !e.querySelector("button, a[href], input, [tabindex='0']") && e.id !== "found" &&
+                !e.matches("dialog"))
             say("scrolls, but not by keyboard", e);
     }
-    for (const e of document.querySelectorAll("li")) if (!e.parentElement.matches("ul, ol")) say("an entry without a list", e);
+    for (const e of document.querySelectorAll("li")) if (!e.parentElement.matches("ul, ol"))
+        say("an entry without a list", e);
     for (const list of document.querySelectorAll("ul, ol, dl")) for (const e of list.children)
         if (!e.matches(list.matches("dl") ? "dt, dd" : "li")) say("no entry of its list", e);
     for (const e of document.body.children)
-        if (seen(e) && !e.matches("header, main, footer, aside, dialog, nav, .skip, #status, #trouble, script, noscript")) say("outside of all landmarks", e);
-    for (const e of document.querySelectorAll("[role=listbox], [role=option], fieldset, [role=group], [role=img], [role=application]"))
-        if (seen(e) && e.getAttribute("role") !== "option" && !e.getAttribute("aria-label") && !e.getAttribute("aria-labelledby") &&
+        if (seen(e) && !e.matches("header, main, footer, aside, dialog, nav, .skip, #status, " +
+            "#trouble, script, noscript"))
+            say("outside of all landmarks", e);
+    for (const e of document.querySelectorAll("[role=listbox], [role=option], fieldset, " +
+        "[role=group], [role=img], [role=application]"))
+        if (seen(e) && e.getAttribute("role") !== "option" && !e.getAttribute("aria-label") &&
+            !e.getAttribute("aria-labelledby") &&
             !(e.matches("fieldset") && e.querySelector("legend"))) say("a group without a name", e);
-    const levels = [...document.querySelectorAll("h1, h2, h3, h4")].filter((h) => seen(h) && !h.closest("dialog")).map((h) => Number(h.tagName[1]));
-    levels.forEach((level, i) => { if (i > 0 && level - levels[i - 1] > 1) wrong.push("a level of headings is left out"); });
+    const levels = [...document.querySelectorAll("h1, h2, h3, h4")].filter((h) => seen(h) &&
+        !h.closest("dialog")).map((h) => Number(h.tagName[1]));
+    levels.forEach((level, i) => { if (i > 0 && level - levels[i - 1] > 1)
+        wrong.push("a level of headings is left out"); });
     if (!document.documentElement.lang) wrong.push("no language");
     if (!document.title) wrong.push("no title");
     return wrong;"""
@@ -607,10 +740,14 @@ def test_rules_of_accessibility(page, material):
 
 def test_rules_of_accessibility_are_noticed(page, material):
     page.open("file://" + material.page)
-    for html, rule in [("<main><button></button></main>", "no name"), ("<main><button aria-label='Open it'>Close</button></main>", "another name"),
-                       ("<div>outside</div>", "outside of all landmarks"), ("<main><ul><p>x</p></ul></main>", "no entry of its list"),
-                       ("<main><p tabindex='3'>x</p></main>", "an order of its own"), ("<main><img src='data:,'></main>", "a picture without words"),
-                       ("<main><p id='page'>x</p></main>", "an id twice"), ("<main><p aria-labelledby='none'>x</p></main>", "leads nowhere")]:
+    for html, rule in [("<main><button></button></main>", "no name"),
+                       ("<main><button aria-label='Open it'>Close</button></main>", "another name"),
+                       ("<div>outside</div>", "outside of all landmarks"),
+                       ("<main><ul><p>x</p></ul></main>", "no entry of its list"),
+                       ("<main><p tabindex='3'>x</p></main>", "an order of its own"),
+                       ("<main><img src='data:,'></main>", "a picture without words"),
+                       ("<main><p id='page'>x</p></main>", "an id twice"),
+                       ("<main><p aria-labelledby='none'>x</p></main>", "leads nowhere")]:
         page.run("document.body.insertAdjacentHTML('beforeend', arguments[0])", html)
         found = page.run(RULES)
         assert any(rule in line for line in found), (html, found)
@@ -628,6 +765,8 @@ def test_dialogs_keep_the_focus_and_give_it_back(page, material):
         assert page.run("return document.getElementById(arguments[0]).open", dialog)
         for _ in range(30):
             page.press(Keys.TAB)
-            assert page.focused(f"e === document.body || e.closest('dialog')?.id === '{dialog}'"), f"the focus left {dialog}"
+            assert page.focused(f"e === document.body || e.closest('dialog')?.id === '{dialog}'"), (
+                f"the focus left {dialog}")
         page.press(Keys.ESCAPE)
-        assert page.run("return document.activeElement === document.querySelector(arguments[0])", opener), "the focus did not come back"
+        assert page.run("return document.activeElement === document.querySelector(arguments[0])",
+                        opener), ("the focus did not come back")

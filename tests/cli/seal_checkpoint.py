@@ -19,7 +19,8 @@ UNIT = 65536
 
 
 def _xxh3():
-    function = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0").XXH3_64bits_withSeed
+    function = ctypes.CDLL(ctypes.util.find_library("xxhash") or
+                           "libxxhash.so.0").XXH3_64bits_withSeed
     function.restype = ctypes.c_uint64
     function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64]
     return lambda data, seed: function(data, len(data), seed)
@@ -44,7 +45,8 @@ def sealed(data):
         if name == "__metadata__":
             continue
         begin, end = entry["data_offsets"]
-        assert end - begin == math.prod(entry["shape"]) * {"F32": 4, "I64": 8, "U8": 1}[entry["dtype"]]
+        assert (end - begin == math.prod(entry["shape"]) *
+                {"F32": 4, "I64": 8, "U8": 1}[entry["dtype"]])
         for at in range(begin, end, unit_of(entry)):
             total += xxh3(bytes(body[at:min(at + unit_of(entry), end)]), at)
     place = header.index(KEY) + len(KEY)

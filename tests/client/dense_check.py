@@ -35,6 +35,10 @@ for user, own in ratings.items():
     order = np.lexsort((np.arange(len(scores)), -scores))[: len(lists[user])]
     found = [release.number[item] for item, _ in lists[user]]
     assert list(order) == found, f"user {user}: {found} and not {list(order)}"
-    worst = max(worst, max(abs(scores[release.number[item]] - score) for item, score in lists[user]))
+    worst = max(worst,
+                max(abs(scores[release.number[item]] - score) for item, score in lists[user]))
 assert worst < CLOSE, f"a score is {worst} off"
-print(f"{len(lists)} users, {len(release.ids)} items, k = {release.factors.shape[1]}: the worst score is {worst:.2g} off")
+print(
+    f"{len(lists)} users, {len(release.ids)} items, k = {release.factors.shape[1]}: the worst "
+    f"score is {worst:.2g} off"
+)

@@ -1,8 +1,10 @@
 """Items whose ids and titles are odd in every way that a file or a server could stumble over.
 
-odd_ids.py make FOLDER            ratings of them, and a catalogue: all.* everything, lines.* without ends of lines,
-                                  text.* UTF-8 alone; titles.csv with a title in ISO-8859-1
-odd_ids.py npy|csv|libmf|sqlite|hex SET OUTPUT    what was exported of a set is what went in, byte for byte
+odd_ids.py make FOLDER            ratings of them, and a catalogue: all.* everything, lines.*
+                                  without ends of lines, text.* UTF-8 alone; titles.csv with
+                                  a title in ISO-8859-1
+odd_ids.py npy|csv|libmf|sqlite|hex SET OUTPUT
+                                  what was exported of a set is what went in, byte for byte
 """
 import csv
 import json
@@ -17,13 +19,19 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789éß"
 def items():
     """Pairs of id and title, as bytes; the title None where the catalogue has none."""
     draw = random.Random(3)
-    long = "".join(draw.choice(LETTERS) for _ in range(58000)).encode()[:60000].decode("utf-8", "ignore")
-    texts = ["a,b", '"', '""', 'say "hi"', "it's", "tab\there", "back\\slash", "\\N", "\\.", "new\nline", "cr\rlf\r\n",
-             " lead", "trail ", "Ærø", "\ufeffbom", "NULL", "null", "-1", "1e5", "#x", "=1+1", "a;b", "a|b", "\x01\x7f", "😀",
-             "e\u0301", "{}", "$1", "%s", long]
+    long = "".join(draw.choice(LETTERS)
+                   for _ in range(58000)).encode()[:60000].decode("utf-8", "ignore")
+    texts = [
+        "a,b", '"', '""', 'say "hi"', "it's", "tab\there", "back\\slash", "\\N", "\\.", "new\nline",
+        "cr\rlf\r\n", " lead", "trail ", "Ærø", "\ufeffbom", "NULL", "null", "-1", "1e5", "#x",
+        "=1+1", "a;b", "a|b", "\x01\x7f", "😀", "e\u0301", "{}", "$1", "%s", long
+    ]
     assert len(long.encode()) > 59990
     ids = [text.encode() for text in texts] + [b"\xff\xfe\x80", b"caf\xe9"]
-    titles = [b'A "quoted", one', b"", b"back\\slash\tand tab", "Ærø 😀".encode(), b"\\N", b"  blanks  ", b"x" * 9000]
+    titles = [
+        b'A "quoted", one', b"", b"back\\slash\tand tab", "Ærø 😀".encode(), b"\\N", b"  blanks  ",
+        b"x" * 9000
+    ]
     return [(each, (titles + [None])[i % (len(titles) + 1)]) for i, each in enumerate(ids)]
 
 
@@ -52,7 +60,8 @@ def quoted(each):
 
 def make(folder):
     for name in SETS:
-        with open(folder / f"{name}.jsonl", "w", encoding="utf-8") as texts, open(folder / f"{name}.csv", "wb") as others, \
+        with open(folder / f"{name}.jsonl", "w", encoding="utf-8") as texts, \
+                open(folder / f"{name}.csv", "wb") as others, \
                 open(folder / f"{name}.titles", "wb") as titles:
             others.write(b"user,item,rating\n")
             titles.write(b"item,title\n")
@@ -62,7 +71,9 @@ def make(folder):
                 for user in range(8):
                     rating = 1 + (7 * i + 3 * user) % 5
                     if is_text(item):
-                        texts.write(json.dumps({"user": str(user), "item": item.decode(), "rating": rating}) + "\n")
+                        texts.write(
+                            json.dumps({"user": str(user), "item": item.decode(), "rating": rating})
+                            + "\n")
                     else:
                         others.write(b"%d,%s,%d\n" % (user, item, rating))
             others.write(b"0,plain,3\n")
@@ -83,7 +94,8 @@ def read_sqlite(output):
 
 def read_hex(output):
     rows = [line.split(b"|") for line in output.read_bytes().splitlines()]
-    return [(bytes.fromhex(a.decode()), None if b == b"-" else bytes.fromhex(b.decode())) for a, b in rows]
+    return [(bytes.fromhex(a.decode()), None if b == b"-" else bytes.fromhex(b.decode()))
+            for a, b in rows]
 
 
 def check(form, name, output):

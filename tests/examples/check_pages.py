@@ -36,7 +36,10 @@ def main(folder):
     wrong = [] if len(pages) == 6 else [f"there are {len(pages)} pages"]
     for name, page in pages.items():
         wrong += [f"{name}: {what}" for what in page.wrong]
-        wrong += [f"{name}: {each} is there twice" for each in set(page.names) if page.names.count(each) > 1]
+        wrong += [
+            f"{name}: {each} is there twice" for each in set(page.names)
+            if page.names.count(each) > 1
+        ]
         for link in page.links:
             place, _, anchor = link.partition("#")
             target = pages.get(place or name)

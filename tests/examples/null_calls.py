@@ -15,7 +15,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from apidoc import c_header  # noqa: E402
 
-ALWAYS = ("error", "options", "run", "report")  # may be NULL everywhere, unless the comment says otherwise
+# may be NULL everywhere, unless the comment says otherwise
+ALWAYS = ("error", "options", "run", "report")
 
 
 def parameter_types(declaration):
@@ -34,7 +35,8 @@ def is_optional(name, about, everything):
     alone."""
     if re.search(r"not NULL here|must not be NULL", about):
         return False
-    if name in ALWAYS or (name == "train" and "may be NULL" in about) or (name == "release" and "may be NULL" in about):
+    if (name in ALWAYS or (name == "train" and "may be NULL" in about) or
+        (name == "release" and "may be NULL" in about)):
         return True
     if re.search(r"NULL when (n|`size`) is 0", about):
         return everything
@@ -49,13 +51,17 @@ def main():
     for header in ("dpmf_client.h", "dpmf.h", "dpmf_text.h"):
         for section in c_header.read(ROOT / "include" / header).sections:
             for entry in section.entries:
-                about = dict((text.split()[0], text) for kind, text in c_header.paragraphs(entry.comment) if kind == "param")
+                about = dict((text.split()[0], text)
+                             for kind, text in c_header.paragraphs(entry.comment)
+                             if kind == "param")
                 for declaration in entry.declarations:
                     if declaration.kind != "function" or declaration.name.endswith("_default"):
                         continue
                     parameters = parameter_types(declaration)
-                    is_code = bool(re.match(r"DPMF_API (int|int64_t)\s+\w+\(", declaration.text)) and \
-                        any("code" in text for kind, text in c_header.paragraphs(entry.comment) if kind == "return")
+                    is_int = bool(re.match(r"DPMF_API (int|int64_t)\s+\w+\(", declaration.text))
+                    is_code = is_int and any(
+                        "code" in text for kind, text in c_header.paragraphs(entry.comment)
+                        if kind == "return")
                     required = [name for name, pointer in parameters
                                 if pointer and is_optional(name, about[name], False) is False]
                     for missing in [*required, None]:
@@ -79,11 +85,15 @@ def main():
                         else:
                             calls.append(f'{clear}puts("{call}"); (void){call};')
     body = "\n".join(f"    {call}" for call in calls).replace('"(void *)memory', '"memory')
-    print("#include <dpmf.h>\n#include <dpmf_text.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
-          "static _Alignas(64) char memory[65536];\n\n"
-          "static void check(const char *call, int holds) {\n    puts(call);\n    fflush(stdout);\n"
-          "    if (!holds) exit(1);\n}\n\n"
-          f"int main(void) {{\n    setvbuf(stdout, NULL, _IOLBF, 0);\n{body}\n    puts(\"{n} calls\");\n    return 0;\n}}")
+    print(
+        "#include <dpmf.h>\n#include <dpmf_text.h>\n#include <stdio.h>\n#include "
+        "<stdlib.h>\n#include <string.h>\n\n"
+        "static _Alignas(64) char memory[65536];\n\n"
+        "static void check(const char *call, int holds) {\n    puts(call);\n    fflush(stdout);\n"
+        "    if (!holds) exit(1);\n}\n\n"
+        f"int main(void) {{\n    setvbuf(stdout, NULL, _IOLBF, 0);\n{body}\n    puts(\"{n} "
+        f"calls\");\n    return 0;\n}}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,13 +1,19 @@
-"""Runs every verb under calls of the system that fail (fault_inject.c), seed by seed, and looks at what it says and leaves.
+"""Runs every verb under calls of the system that fail (fault_inject.c), seed by seed, and looks at
+what it says and leaves.
 
     faults.py DPMF INJECT_LIBRARY SEEDS [FIRST_SEED]
 
-- Whatever fails, the program ends by itself, within a minute, with one of its exit statuses and never as a bug of its own (70).
-- Status 0 means that everything is as in an undisturbed run: every output file, every byte on standard output.
-- Any other status leaves every output old, new or absent (verbs.py), and the same command succeeds afterwards.
-- A private release that is there verifies and is in the ledger, with all that was there before; the ledger can always be read.
+- Whatever fails, the program ends by itself, within a minute, with one of its exit statuses and
+never as a bug of its own (70).
+- Status 0 means that everything is as in an undisturbed run: every output file, every byte on
+standard output.
+- Any other status leaves every output old, new or absent (verbs.py), and the same command succeeds
+afterwards.
+- A private release that is there verifies and is in the ledger, with all that was there before; the
+ledger can always be read.
 
-SEEDS is the number of seeds for each verb; what they were, and what failed, is printed. The last line is "N passed, N failed".
+SEEDS is the number of seeds for each verb; what they were, and what failed, is printed. The last
+line is "N passed, N failed".
 """
 
 import json
@@ -34,7 +40,8 @@ class Faults:
         log = os.path.join(self.shop.folder, "faults.log")
         if os.path.exists(log):
             os.remove(log)
-        process = self.shop.start(arguments, place, FAULT_SEED=str(seed), FAULT_LOG=log, LD_PRELOAD=LIBRARY)
+        process = self.shop.start(arguments, place, FAULT_SEED=str(seed), FAULT_LOG=log,
+                                  LD_PRELOAD=LIBRARY)
         try:
             output, messages = process.communicate(timeout=600)
         except subprocess.TimeoutExpired:
@@ -112,17 +119,22 @@ class Releases:
         self.known = {}
 
     def entries(self):
-        lines = self.shop.must(["ledger", "show", "--ledger", self.ledger, "--json"], self.place).decode().splitlines()
-        return {entry["release"]: entry["state"] for entry in map(json.loads, lines) if entry["event"] == "release"}
+        lines = self.shop.must(["ledger", "show", "--ledger", self.ledger, "--json"],
+                               self.place).decode().splitlines()
+        return {
+            entry["release"]: entry["state"] for entry in map(json.loads, lines)
+            if entry["event"] == "release"
+        }
 
     def try_one(self, faults, seed):
         path = os.path.join(self.place, "out.safetensors")
         if os.path.exists(path):
             os.remove(path)
-        status, _, messages = faults.run(
-            ["train", "-q", f"{self.shop.inputs}/p0.dpr", "--epsilon", "0.1", "--rating-range", "1:5", "--catalogue",
-             f"{self.shop.inputs}/items.csv", "--population", "people", "--ledger", self.ledger, "-o", path, "-j", "2"],
-            self.place, seed)
+        status, _, messages = faults.run([
+            "train", "-q", f"{self.shop.inputs}/p0.dpr", "--epsilon", "0.1", "--rating-range",
+            "1:5", "--catalogue", f"{self.shop.inputs}/items.csv", "--population", "people",
+            "--ledger", self.ledger, "-o", path, "-j", "2"
+        ], self.place, seed)
         before, self.known = self.known, self.entries()
         wrong = bad_end(status, messages)
         if wrong:
@@ -132,7 +144,8 @@ class Releases:
             return f"the ledger has forgotten {lost[0]}"
         if not os.path.exists(path):
             return "status 0, and no release" if status == 0 else None
-        verified, output, messages = self.shop.run(["privacy", "verify", path, "--json"], self.place)
+        verified, output, messages = self.shop.run(["privacy", "verify", path, "--json"],
+                                                   self.place)
         shown, output, _ = self.shop.run(["privacy", "show", path, "--json"], self.place)
         if verified != 0 or shown != 0:
             return f"there is a release that does not verify: {messages.strip()}"
@@ -173,14 +186,19 @@ try:
     for reader in READERS:
         words = reader.format(inputs=shop.inputs).split()
         expected = shop.must(words, shop.inputs)
-        judge(reader.split(" {")[0], lambda seed, words=words, expected=expected: try_reader(faults, words, expected, seed))
+        judge(
+            reader.split(" {")[0],
+            lambda seed, words=words, expected=expected: try_reader(faults, words, expected, seed))
     releases = Releases(shop)
     judge("train --epsilon", lambda seed: releases.try_one(faults, seed))
 finally:
     shop.remove()
-names = {"m": "memory", "r": "read", "w": "write", "f": "flush", "n": "rename", "o": "open", "p": "map", "t": "thread",
-         "h": "random", "c": "clock"}
-print(f"{faults.n_runs} runs, something failed in {faults.n_faulty}; failed calls: "
-      + ", ".join(f"{names[letter]} {n}" for letter, n in sorted(faults.kinds.items(), key=lambda pair: -pair[1])))
+names = {
+    "m": "memory", "r": "read", "w": "write", "f": "flush", "n": "rename", "o": "open", "p": "map",
+    "t": "thread", "h": "random", "c": "clock"
+}
+print(f"{faults.n_runs} runs, something failed in {faults.n_faulty}; failed calls: " +
+      ", ".join(f"{names[letter]} {n}"
+                for letter, n in sorted(faults.kinds.items(), key=lambda pair: -pair[1])))
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

@@ -1,16 +1,19 @@
-"""What a loss of power would leave of every verb that writes: disk_record.c records what a run does to the disk, and this takes
-the power away after each step of the record, in every way that a disk may have kept it.
+"""What a loss of power would leave of every verb that writes: disk_record.c records what a run does
+to the disk, and this takes the power away after each step of the record, in every way that a disk
+may have kept it.
 
     power_loss.py DPMF RECORD_LIBRARY DRAWS [--no-flushes]
 
-What was flushed (fsync) is on the disk. Of what was written to a file since, any part may be; of the names made, renamed and
-removed in a directory since it was flushed, those up to any moment, in their order, whatever became of the bytes behind them.
-So after each step there are the two extremes, nothing more than was flushed and everything, and DRAWS states at random.
+What was flushed (fsync) is on the disk. Of what was written to a file since, any part may be; of
+the names made, renamed and removed in a directory since it was flushed, those up to any moment, in
+their order, whatever became of the bytes behind them. So after each step there are the two
+extremes, nothing more than was flushed and everything, and DRAWS states at random.
 
-In each of them every output must be old, new or absent (verbs.py), and where the run had ended well, it must be whole even if
-nothing more was kept than what it flushed. The same command must succeed afterwards. Of a private release: what is there verifies and is in
-the ledger, and the ledger can be read. --no-flushes takes no flush for one: the outputs of
-all verbs are then lost, which shows that the test can tell. The last line is "N passed, N failed".
+In each of them every output must be old, new or absent (verbs.py), and where the run had ended
+well, it must be whole even if nothing more was kept than what it flushed. The same command must
+succeed afterwards. Of a private release: what is there verifies and is in the ledger, and the
+ledger can be read. --no-flushes takes no flush for one: the outputs of all verbs are then lost,
+which shows that the test can tell. The last line is "N passed, N failed".
 """
 
 import hashlib
@@ -73,7 +76,8 @@ class Disk:
     def __init__(self, root):
         self.root = root
         self.flushed, self.pending = {}, {}  # of files: inode to bytes; inode to steps since
-        self.names, self.changes = {}, {}    # path to (inode, is a directory); inode of a directory to its steps since
+        # path to (inode, is a directory); inode of a directory to its steps since
+        self.names, self.changes = {}, {}
         self.directories = {root: os.stat(root).st_ino}
         for folder, folders, files in os.walk(root):
             for name in folders + files:
@@ -112,7 +116,8 @@ class Disk:
                 self.directories[new + path[len(old):]] = self.directories.pop(path)
 
     def after_loss(self, keep):
-        """@return path to bytes, None for a directory; keep(steps) chooses what else became of them"""
+        """@return path to bytes, None for a directory; keep(steps) chooses what else became of
+        them"""
         names = dict(self.names)
         for steps in self.changes.values():
             for change in keep_names(steps, keep):
@@ -123,7 +128,9 @@ class Disk:
             for change in keep(self.pending.get(inode, [])):
                 content = changed(content, change)
             found[path] = None if is_directory else content
-        return {path: content for path, content in found.items() if has_parents(path, names, self.root)}
+        return {
+            path: content for path, content in found.items() if has_parents(path, names, self.root)
+        }
 
 
 def has_parents(path, names, root):
@@ -144,13 +151,16 @@ def apply_name(names, step):
     elif kind == "U":
         names.pop(step[1], None)
     elif step[1] in names:
-        moved = {path: names[path] for path in names if path == step[1] or path.startswith(step[1] + "/")}
+        moved = {
+            path: names[path] for path in names if path == step[1] or path.startswith(step[1] + "/")
+        }
         for path, entry in moved.items():
             del names[path]
             names[step[2] + path[len(step[1]):]] = entry
 
 
-KEEPS = [lambda steps: [], lambda steps: list(steps)] + [lambda steps: [s for s in steps if random.random() < 0.5]] * DRAWS
+KEEPS = ([lambda steps: [], lambda steps: list(steps)] +
+         [lambda steps: [s for s in steps if random.random() < 0.5]] * DRAWS)
 
 
 def lay_out(state, root, place):
@@ -183,7 +193,8 @@ def recorded(shop, arguments, place):
 
 
 def losses(shop, arguments, place):
-    """Every state that a loss of power during the command may leave, once each: (what happened, state, whether it had ended)."""
+    """Every state that a loss of power during the command may leave, once each: (what happened,
+    state, whether it had ended)."""
     disk = Disk(place)
     steps = recorded(shop, arguments, place)
     seen = set()
@@ -221,8 +232,11 @@ def try_release(shop):
     shop.must(["ledger", "init", "ledger"], place)
 
     def command(n):
-        return ["train", "-q", f"{shop.inputs}/p0.dpr", "--epsilon", "0.1", "--rating-range", "1:5", "--catalogue",
-                f"{shop.inputs}/items.csv", "--population", "people", "--ledger", "ledger", "-o", f"out{n}.safetensors"]
+        return [
+            "train", "-q", f"{shop.inputs}/p0.dpr", "--epsilon", "0.1", "--rating-range", "1:5",
+            "--catalogue", f"{shop.inputs}/items.csv", "--population", "people", "--ledger",
+            "ledger", "-o", f"out{n}.safetensors"
+        ]
 
     for n in range(2):
         shop.must(command(n), place)
@@ -240,8 +254,11 @@ def release_fault(shop, place, has_ended):
     status, output, messages = shop.run(["ledger", "show", "--ledger", "ledger", "--json"], place)
     if status != 0:
         return f"the ledger cannot be read: {messages.strip()}"
-    entries = {entry["release"]: entry["state"] for entry in map(json.loads, output.decode().splitlines())
-               if entry["event"] == "release"}
+    entries = {
+        entry["release"]: entry["state"] for entry in map(json.loads,
+                                                          output.decode().splitlines())
+        if entry["event"] == "release"
+    }
     for n in range(3):
         path = f"out{n}.safetensors"
         if not os.path.exists(os.path.join(place, path)):
@@ -277,7 +294,8 @@ try:
     for verb in verbs():
         verb.prepare(shop)
         for over in (False, True) if verb.over else (False,):
-            judge(f"{verb.name}{' over older outputs' if over else ''}", *try_verb(shop, verb, over))
+            judge(f"{verb.name}{' over older outputs' if over else ''}",
+                  *try_verb(shop, verb, over))
     judge("train --epsilon", *try_release(shop))
 finally:
     shop.remove()

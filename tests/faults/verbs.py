@@ -1,10 +1,11 @@
-"""Every verb that writes, with small inputs: what tests/kills and tests/faults put under stress, and how they tell whole
-outputs from others.
+"""Every verb that writes, with small inputs: what tests/kills and tests/faults put under stress,
+and how they tell whole outputs from others.
 
-A verb is run in a folder of its own, where there is nothing yet or, where it may write over older outputs, over those of
-another input. Whatever happens to it, every output must afterwards be old, new or absent; no two outputs may be one old and
-one new (where one of them is of no use without the other, as long as it is there); and the same command run again must
-succeed, or refuse because everything is there, and leave exactly what an undisturbed run leaves.
+A verb is run in a folder of its own, where there is nothing yet or, where it may write over older
+outputs, over those of another input. Whatever happens to it, every output must afterwards be old,
+new or absent; no two outputs may be one old and one new (where one of them is of no use without the
+other, as long as it is there); and the same command run again must succeed, or refuse because
+everything is there, and leave exactly what an undisturbed run leaves.
 """
 
 import os
@@ -18,18 +19,22 @@ class Workshop:
 
     def __init__(self, dpmf):
         self.dpmf = os.path.abspath(dpmf)
-        # In memory where that can be had: flushing tells a disturbed process nothing, and takes most of the time on a disk.
-        self.folder = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None)
+        # In memory where that can be had: flushing tells a disturbed process nothing, and takes
+        # most of the time on a disk.
+        self.folder = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK |
+                                                                   os.X_OK) else None)
         self.inputs = os.path.join(self.folder, "inputs")
-        self.environment = dict(os.environ, LC_ALL="C.UTF-8", XDG_STATE_HOME=os.path.join(self.folder, "state"))
+        self.environment = dict(os.environ, LC_ALL="C.UTF-8",
+                                XDG_STATE_HOME=os.path.join(self.folder, "state"))
         self.make_inputs()
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self, arguments, place, **environment):
-        return subprocess.Popen([self.dpmf, *arguments], cwd=place, env=dict(self.environment, **environment),
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen([self.dpmf, *arguments], cwd=place,
+                                env=dict(self.environment, **environment), stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def run(self, arguments, place, **environment):
         """@return exit status, standard output, messages"""
@@ -53,7 +58,8 @@ class Workshop:
                     f"export -q {n}.dpr --csv {n}.csv",
                     f"train -q {n}.dpr -k 4 --epochs 1 --deterministic -o {n}.safetensors",
                     f"import -q {n}.csv --format csv --on-error skip -o p{n}.dpr",
-                    f"train -q p{n}.dpr --epsilon 2 --rating-range 1:5 --catalogue items.csv --population p{n} "
+                    f"train -q p{n}.dpr --epsilon 2 --rating-range 1:5 --catalogue items.csv "
+                    f"--population p{n} "
                     f"-o r{n}.safetensors"):
                 self.must(command.split(), self.inputs)
 
@@ -65,24 +71,29 @@ def files(place):
         for name in names:
             path = os.path.join(folder, name)
             relative = os.path.relpath(path, place)
-            if not any(part.startswith(".") for part in relative.split("/")) and os.path.getsize(path):
+            if (not any(part.startswith(".") for part in relative.split("/")) and
+                    os.path.getsize(path)):
                 with open(path, "rb") as file:
                     found[relative] = file.read()
     return found
 
 
 def hidden(place):
-    return [name for folder, folders, names in os.walk(place) for name in folders + names if name.startswith(".")]
+    return [
+        name for folder, folders, names in os.walk(place) for name in folders + names
+        if name.startswith(".")
+    ]
 
 
 class Verb:
-    """command: of one run, in a folder of its own; {} stands for the number of the input. over: whether it may write over older
-    outputs. last: of several outputs the one that makes sense of the others: where it is, everything must be. needs: the output
-    that must always be there when an older one was."""
+    """command: of one run, in a folder of its own; {} stands for the number of the input. over:
+    whether it may write over older outputs. last: of several outputs the one that makes sense of
+    the others: where it is, everything must be. needs: the output that must always be there when an
+    older one was."""
 
     def __init__(self, name, command, over=True, last=None, threads=False, needs=None):
-        self.name, self.command, self.over, self.last, self.threads = name, command, over, last, threads
-        self.needs = needs
+        self.name, self.command, self.over, self.last = name, command, over, last
+        self.threads, self.needs = threads, needs
 
     def prepare(self, shop):
         """Makes the whole outputs of both inputs, to compare with."""
@@ -115,8 +126,12 @@ class Verb:
     def fault(self, place, over):
         """What is wrong with what a disturbed run left, or None."""
         old, new, there = self.contents[0] if over else {}, self.contents[1], files(place)
-        is_old = [name for name in there if there[name] == old.get(name) and there[name] != new.get(name)]
-        is_new = [name for name in there if there[name] == new.get(name) and there[name] != old.get(name)]
+        is_old = [
+            name for name in there if there[name] == old.get(name) and there[name] != new.get(name)
+        ]
+        is_new = [
+            name for name in there if there[name] == new.get(name) and there[name] != old.get(name)
+        ]
         odd = [name for name in there if there[name] not in (old.get(name), new.get(name))]
         if odd:
             return f"{odd[0]} is neither old nor new"
@@ -153,25 +168,41 @@ def all_verbs():
     model = ["export", "-q", "{inputs}/{}.safetensors", "--not-private", "--users"]
     return [
         Verb("import", ["import", "-q", "{inputs}/{}.csv", "-o", "out.dpr"], threads=True),
-        Verb("synth", ["synth", "-q", "--users", "90", "--items", "60", "--ratings", "1500", "--seed", "{}", "-o", "out.dpr"]),
-        Verb("split", ["split", "-q", "{inputs}/{}.dpr", "--train", "a.dpr", "--test", "b.dpr"], threads=True),
-        Verb("split, the test set first by name", ["split", "-q", "{inputs}/{}.dpr", "--train", "z.dpr", "--test", "b.dpr"]),
-        Verb("shard", ["shard", "-q", "{inputs}/{}.dpr", "--parts", "5", "-o", "out"], over=False, last="out/shards.json"),
-        Verb("train", ["train", "-q", "{inputs}/{}.dpr", "-k", "4", "--epochs", "3", "--deterministic", "-o", "out.safetensors",
-                       "--kernels", "ref"]),
-        Verb("train --continue", ["train", "-q", "{inputs}/{}.dpr", "--continue", "{inputs}/{}.safetensors", "-o",
-                                  "out.safetensors"]),
-        Verb("train --solver ials", ["train", "-q", "{inputs}/{}.dpr", "--solver", "ials", "-k", "4", "--epochs", "2", "-o",
-                                     "out.safetensors"]),
+        Verb("synth", [
+            "synth", "-q", "--users", "90", "--items", "60", "--ratings", "1500", "--seed", "{}",
+            "-o", "out.dpr"
+        ]),
+        Verb("split", ["split", "-q", "{inputs}/{}.dpr", "--train", "a.dpr", "--test", "b.dpr"],
+             threads=True),
+        Verb("split, the test set first by name",
+             ["split", "-q", "{inputs}/{}.dpr", "--train", "z.dpr", "--test", "b.dpr"]),
+        Verb("shard", ["shard", "-q", "{inputs}/{}.dpr", "--parts", "5", "-o", "out"], over=False,
+             last="out/shards.json"),
+        Verb("train", [
+            "train", "-q", "{inputs}/{}.dpr", "-k", "4", "--epochs", "3", "--deterministic", "-o",
+            "out.safetensors", "--kernels", "ref"
+        ]),
+        Verb("train --continue", [
+            "train", "-q", "{inputs}/{}.dpr", "--continue", "{inputs}/{}.safetensors", "-o",
+            "out.safetensors"
+        ]),
+        Verb("train --solver ials", [
+            "train", "-q", "{inputs}/{}.dpr", "--solver", "ials", "-k", "4", "--epochs", "2", "-o",
+            "out.safetensors"
+        ]),
         Verb("export --csv FILE", ["export", "-q", "{inputs}/{}.dpr", "--csv", "out.csv"]),
         Verb("export --npy", model + ["--npy", "out"], over=False),
         Verb("export --csv of vectors", model + ["--csv", "out"], over=False),
         Verb("export --libmf", model + ["--libmf", "out"], over=False, last="out"),
         Verb("export --libmf --replace", model + ["--libmf", "out", "--replace"], last="out"),
         Verb("export --sqlite --replace", model + ["--sqlite", "out.db", "--replace"]),
-        Verb("export --web", ["export", "-q", "{inputs}/r{}.safetensors", "--web", "out", "--catalogue", "{inputs}/items.csv"],
-             over=False, last="out/index.html"),
+        Verb("export --web", [
+            "export", "-q", "{inputs}/r{}.safetensors", "--web", "out", "--catalogue",
+            "{inputs}/items.csv"
+        ], over=False, last="out/index.html"),
         # There is always a page, and what stands beside it is its own or absent.
-        Verb("export --web --replace", ["export", "-q", "{inputs}/r{}.safetensors", "--web", "out", "--catalogue",
-                                        "{inputs}/items.csv", "--replace"], needs="out/index.html"),
+        Verb("export --web --replace", [
+            "export", "-q", "{inputs}/r{}.safetensors", "--web", "out", "--catalogue",
+            "{inputs}/items.csv", "--replace"
+        ], needs="out/index.html"),
     ]

@@ -54,10 +54,14 @@ def read_users():
 
 users = read_users()
 known = {id: [(i, r) for i, r in rated if i in release.number] for id, rated in users.items()}
-mine = {id: ([release.number[i] for i, _ in rated], [r for _, r in rated]) for id, rated in known.items()}
+mine = {
+    id: ([release.number[i] for i, _ in rated], [r for _, r in rated])
+    for id, rated in known.items()
+}
 dense = {id: release.scores(*own) for id, own in mine.items()}
 predicted = {id: release.ratings(*own) for id, own in mine.items()}
-history = write_csv([("user", "item", "rating")] + [(id, i, r) for id, rated in users.items() for i, r in rated])
+history = write_csv([("user", "item", "rating")] + [(id, i, r) for id, rated in users.items()
+                                                    for i, r in rated])
 
 
 def expected_list(id, scores):
@@ -72,12 +76,14 @@ def expected_list(id, scores):
 
 def compare_list(id, found, scores=None):
     expected = expected_list(id, dense[id] if scores is None else scores)
-    assert [row["item"] for row in found] == [item for item, _ in expected], f"user {id}: another order"
+    assert [row["item"]
+            for row in found] == [item for item, _ in expected], (f"user {id}: another order")
     assert [row["rank"] for row in found] == list(range(1, len(found) + 1)), f"user {id}: ranks"
     worst = max(abs(row["score"] - score) for row, (_, score) in zip(found, expected))
     assert worst < CLOSE, f"user {id}: scores differ by {worst}"
     for row in found:
-        assert abs(row["rating"] - predicted[id][release.number[row["item"]]]) < CLOSE, f"user {id}: ratings"
+        assert abs(row["rating"] -
+                   predicted[id][release.number[row["item"]]]) < CLOSE, (f"user {id}: ratings")
     return worst
 
 
@@ -100,7 +106,8 @@ def check_own(ways, n):
                 text = "".join(f"{i},{r}\n" for i, r in users[id])
             else:
                 given = write_csv([(id, i, r) for i, r in users[id]])
-            compare_list(id, lines("recommend", release_path, "--ratings", given, "-n", str(TOP), text=text))
+            compare_list(
+                id, lines("recommend", release_path, "--ratings", given, "-n", str(TOP), text=text))
     return ""
 
 
@@ -108,9 +115,11 @@ def check_dial():
     for id in rng.sample(sorted(users), min(10, len(users))):
         pairs = ",".join(f"{i}:{r}" for i, r in users[id])
         for taste in (0, 0.25, 1):
-            found = lines("recommend", release_path, "--ratings", pairs, "-n", str(TOP), "--taste", str(taste))
+            found = lines("recommend", release_path, "--ratings", pairs, "-n", str(TOP), "--taste",
+                          str(taste))
             compare_list(id, found, release.scores(*mine[id], taste))
-        found = lines("recommend", release_path, "--ratings", pairs, "-n", str(TOP), "--by", "rating")
+        found = lines("recommend", release_path, "--ratings", pairs, "-n", str(TOP), "--by",
+                      "rating")
         compare_list(id, found, predicted[id])
     return ""
 
@@ -118,7 +127,8 @@ def check_dial():
 def check_predictions():
     pairs = [(id, item) for id in users for item in rng.sample(release.ids, 20)]
     worst = 0
-    rows = csv.DictReader(run("predict", release_path, write_csv(pairs), "--history", history).splitlines())
+    rows = csv.DictReader(
+        run("predict", release_path, write_csv(pairs), "--history", history).splitlines())
     for (id, item), row in zip(pairs, rows, strict=True):
         assert (row["user"], row["item"]) == (id, item), "another pair"
         expected = np.clip(predicted[id][release.number[item]], release.min, release.max)
@@ -131,7 +141,8 @@ def check_own_predictions():
     id = next(iter(users))
     found = lines("predict", release_path, "--ratings", ",".join(f"{i}:{r}" for i, r in users[id]))
     assert [row["item"] for row in found] == release.ids, "not all items in their order"
-    worst = np.abs([row["prediction"] for row in found] - np.clip(predicted[id], release.min, release.max)).max()
+    worst = np.abs([row["prediction"]
+                    for row in found] - np.clip(predicted[id], release.min, release.max)).max()
     assert worst < CLOSE, f"predictions differ by {worst}"
     return ""
 
@@ -140,21 +151,24 @@ def check_explanations():
     for id in rng.sample(sorted(users), min(10, len(users))):
         item = rng.choice(release.ids)
         path = write_csv([("item", "rating")] + users[id])
-        head, *reasons = lines("explain", release_path, "--ratings", path, "--item", item, "-n", "100000")
+        head, *reasons = lines("explain", release_path, "--ratings", path, "--item", item, "-n",
+                               "100000")
         number = release.number[item]
         crowd, habit, taste, parts = release.parts(*mine[id])
         assert abs(head["prediction"] - predicted[id][number]) < CLOSE, f"user {id}: the prediction"
-        for name, expected in (("score", dense[id][number]), ("crowd", crowd[number]), ("habit", habit),
-                               ("taste", taste[number])):
+        for name, expected in (("score", dense[id][number]), ("crowd", crowd[number]),
+                               ("habit", habit), ("taste", taste[number])):
             assert abs(head[name] - expected) < CLOSE, f"user {id}: {name}"
         sizes = [abs(reason["share"]) for reason in reasons]
         assert sizes == sorted(sizes, reverse=True), f"user {id}: not sorted by size"
-        assert {reason["because"] for reason in reasons} == {i for i, _ in known[id]}, f"user {id}: other ratings"
+        assert {reason["because"]
+                for reason in reasons} == {i for i, _ in known[id]}, (f"user {id}: other ratings")
         for side, sign in (("for", 1), ("against", -1)):
             shares = [reason["share"] for reason in reasons if sign * reason["share"] > 0]
             assert head[side]["ratings"] == len(shares), f"user {id}: how many speak {side} it"
             assert abs(head[side]["sum"] - sum(shares)) < 1e-9, f"user {id}: the sum {side} it"
-        assert abs(sum(reason["share"] for reason in reasons) - head["taste"]) < 1e-6, f"user {id}: no sum"
+        assert abs(sum(reason["share"]
+                       for reason in reasons) - head["taste"]) < 1e-6, (f"user {id}: no sum")
         for reason in reasons:
             (place,) = [j for j, (i, _) in enumerate(known[id]) if i == reason["because"]]
             assert abs(parts[place, number] - reason["share"]) < CLOSE, f"user {id}: a share"
@@ -166,17 +180,20 @@ def check_similar():
         cosines = release.cosines(release.number[item])
         found = lines("similar", release_path, "--item", item, "-n", "10")
         for row in found:
-            assert abs(row["cosine"] - cosines[release.number[row["item"]]]) < CLOSE, f"{item}: {row['item']}"
+            assert abs(row["cosine"] -
+                       cosines[release.number[row["item"]]]) < CLOSE, (f"{item}: {row['item']}")
         others = np.delete(cosines, release.number[item])
         best = -np.sort(-others)[: len(found)]
-        assert np.abs(best - [row["cosine"] for row in found]).max() < CLOSE, f"{item}: not the most alike"
+        assert np.abs(best - [row["cosine"]
+                              for row in found]).max() < CLOSE, (f"{item}: not the most alike")
     return ""
 
 
 CHECKS = [
     ("recommendations for everyone in a history: the order of a dense solve", check_everyone),
     ("recommendations from one's own ratings, on standard input", lambda: check_own(["stdin"], 10)),
-    ("recommendations from one's own ratings, in a file and as pairs", lambda: check_own(["file", "pairs"], 10)),
+    ("recommendations from one's own ratings, in a file and as pairs",
+     lambda: check_own(["file", "pairs"], 10)),
     ("the dial, and lists by the predicted rating", check_dial),
     ("predictions for pairs and a history", check_predictions),
     ("predictions of all items from one's own ratings", check_own_predictions),

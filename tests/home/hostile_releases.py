@@ -18,7 +18,8 @@ every = 1 if os.environ.get("DPMF_TEST_LONG") else 5  # of the bytes to cut at a
 header = sound[8 : 8 + header_length].decode().rstrip()
 body = sound[8 + header_length :]
 entries = json.loads(header)
-assert json.dumps(entries, separators=(",", ":"), ensure_ascii=False) == header, "lies would be told by their form"
+assert json.dumps(entries, separators=(",", ":"),
+                  ensure_ascii=False) == header, ("lies would be told by their form")
 NAMES = ("item_id_offsets", "item_factors", "item_biases", "item_id_bytes")
 
 VERBS = {
@@ -83,14 +84,16 @@ def lies():
     yield "nothing", b""
     yield "a few bytes", sound[:5]
     yield "a length and nothing else", sound[:8]
-    for length in (0, 1, 7, 8, len(sound) - 7, len(sound), 10**8, 2**31, 2**32 + 8, 2**63, 2**64 - 8, 2**64 - 1):
+    for length in (0, 1, 7, 8, len(sound) - 7, len(sound), 10**8, 2**31, 2**32 + 8, 2**63,
+                   2**64 - 8, 2**64 - 1):
         yield f"a header said to be {length} long", release(header, length=length)
     yield "a header of 100 MB of blanks", struct.pack("<Q", 100 << 20) + b" " * (100 << 20)
     yield "a header of 60 MB of one key", release('{"' + "x" * (60 << 20) + '":1}')
 
     yield "deep JSON", release("[" * 100000)
     yield "deep JSON, closed", release('{"__metadata__":' + '{"a":' * 50000 + "1" + "}" * 50001)
-    yield "a deep shape", release(header.replace(f'"shape":[{n},{k}]', '"shape":' + "[" * 20000 + "]" * 20000))
+    yield "a deep shape", release(
+        header.replace(f'"shape":[{n},{k}]', '"shape":' + "[" * 20000 + "]" * 20000))
     yield "a deep statement", with_metadata("dpmf.statement", "[" * 100000)
     yield "no JSON", release("safetensors are no JSON")
     yield "an array", release("[1,2,3]")
@@ -99,7 +102,8 @@ def lies():
     yield "JSON cut short", release(header[:-1])
     yield "blanks before the header", release(" " + header)
     yield "a byte order mark", release("\ufeff" + header)
-    yield "bytes that are no UTF-8", release(header.encode().replace(b"release", b"rel\xff\xfease", 1))
+    yield "bytes that are no UTF-8", release(header.encode().replace(b"release", b"rel\xff\xfease",
+                                                                     1))
     yield "NUL in the header", release(header.replace("release", "rel\0ase", 1))
     yield "a header of more blanks than needed", release(header + " " * 64)
 
@@ -108,11 +112,14 @@ def lies():
         changed = json.loads(header)
         del changed[name]
         yield f"{name} missing", release(json.dumps(changed, separators=(",", ":")))
-        yield f"{name} twice", release(header[:-1] + f',"{name}":' + json.dumps(entries[name], separators=(",", ":")) + "}")
+        yield f"{name} twice", release(header[:-1] + f',"{name}":' +
+                                       json.dumps(entries[name], separators=(",", ":")) + "}")
         yield f"{name} of another type", with_entry(name, dtype="F16")
         yield f"{name} of no type", with_entry(name, dtype=5)
-        yield f"{name} at the end of the world", with_entry(name, data_offsets=[2**62, 2**62 + end - begin])
-        yield f"{name} beyond the file", with_entry(name, data_offsets=[begin + len(body), end + len(body)])
+        yield f"{name} at the end of the world", with_entry(
+            name, data_offsets=[2**62, 2**62 + end - begin])
+        yield f"{name} beyond the file", with_entry(
+            name, data_offsets=[begin + len(body), end + len(body)])
         yield f"{name} backwards", with_entry(name, data_offsets=[end, begin])
         yield f"{name} before the data", with_entry(name, data_offsets=[-8, end - begin - 8])
         yield f"{name} at a half", with_entry(name, data_offsets=[begin + 0.5, end + 0.5])
@@ -123,13 +130,22 @@ def lies():
         yield f"{name} of a negative size", with_entry(name, shape=[-n, -k])
         yield f"{name} as large as a number can be", with_entry(name, shape=[2**63, 2])
         yield f"{name} whose size wraps around", with_entry(name, shape=[2**62, 4, n, k])
-    yield "overlapping tensors", with_entry("item_biases", data_offsets=[offsets_of("item_factors")[0], offsets_of("item_factors")[0] + 4 * n])
-    yield "two tensors at one place", with_entry(NAMES[-1], data_offsets=first, shape=[first[1] - first[0]])
-    yield "a hole before the data", release(json.dumps({
-        key: value if key == "__metadata__" else {**value, "data_offsets": [offset + 8 for offset in value["data_offsets"]]}
-        for key, value in entries.items()}, separators=(",", ":"), ensure_ascii=False), b"\0" * 8 + body)
+    yield "overlapping tensors", with_entry(
+        "item_biases",
+        data_offsets=[offsets_of("item_factors")[0],
+                      offsets_of("item_factors")[0] + 4 * n])
+    yield "two tensors at one place", with_entry(NAMES[-1], data_offsets=first,
+                                                 shape=[first[1] - first[0]])
+    yield "a hole before the data", release(
+        json.dumps(
+            {
+                key: value if key == "__metadata__" else
+                {**value, "data_offsets": [offset + 8 for offset in value["data_offsets"]]}
+                for key, value in entries.items()
+            }, separators=(",", ":"), ensure_ascii=False), b"\0" * 8 + body)
     yield "a hole between tensors", release(
-        header.replace(f'[{last[0]},{last[1]}]', f'[{last[0] + 8},{last[1] + 8}]'), body[: last[0]] + b"\0" * 8 + body[last[0] :])
+        header.replace(f'[{last[0]},{last[1]}]', f'[{last[0] + 8},{last[1] + 8}]'),
+        body[:last[0]] + b"\0" * 8 + body[last[0]:])
     yield "more data than tensors", release(header, body + b"more")
     yield "less data than tensors", release(header, body[:-1])
     yield "no data", release(header, b"")
@@ -178,7 +194,10 @@ def refuse(number, data, verb):
         os.unlink(path)
     allowed = (1, 3) if verb == "privacy verify" else (3,)
     if done.returncode not in allowed:
-        return f"{verb} ended with {done.returncode}: {done.stderr.decode(errors='replace').strip()[-300:]}"
+        return (
+            f"{verb} ended with {done.returncode}: "
+            f"{done.stderr.decode(errors='replace').strip()[-300:]}"
+        )
     message = done.stderr.decode(errors="replace").splitlines()
     if not message or not message[0].startswith(f"dpmf: error: {path}: ") or len(message) > 2:
         return f"{verb} says: {message}"
@@ -190,37 +209,38 @@ def refuse(number, data, verb):
 def check(name, cases):
     """Cases are (what, bytes, verb)."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda case: refuse(case[0], case[1][1], case[1][2]), enumerate(cases)))
+        results = list(
+            pool.map(lambda case: refuse(case[0], case[1][1], case[1][2]), enumerate(cases)))
     wrong = [f"{case[0]}: {why}" for case, why in zip(cases, results) if why]
-    print(f"FAILED: {name}: {wrong[0]} (and {len(wrong) - 1} more)" if wrong else f"passed: {name} ({len(cases)} runs)")
+    print(f"FAILED: {name}: {wrong[0]} (and {len(wrong) - 1} more)"
+          if wrong else f"passed: {name} ({len(cases)} runs)")
     return not wrong
 
 
 verbs = list(VERBS)
 accepted = [
     verb for verb in verbs
-    if subprocess.run([dpmf, *[sound_path if word == "FILE" else word for word in VERBS[verb]]], capture_output=True).returncode
+    if subprocess.run([dpmf, *[sound_path if word == "FILE" else word
+                               for word in VERBS[verb]]], capture_output=True).returncode
 ]
-print(f"FAILED: the sound release: {accepted}" if accepted else "passed: the sound release is taken by every verb")
+print(f"FAILED: the sound release: {accepted}"
+      if accepted else "passed: the sound release is taken by every verb")
 good = not accepted
 told = list(lies())
 small = [lie for lie in told if len(lie[1]) < 1 << 19]
 large = [lie for lie in told if len(lie[1]) >= 1 << 19]
 share = 1 if every == 1 else 3  # of the verbs, other ones for each lie
-good &= check(
-    f"lies, each through {'every verb' if share == 1 else 'a third of the verbs'}",
-    [(*lie, verb) for i, lie in enumerate(small) for j, verb in enumerate(verbs) if (i + j) % share == 0],
-)
-good &= check("headers of many megabytes", [(*lie, verbs[i % len(verbs)]) for i, lie in enumerate(large)])
-good &= check(
-    "cut anywhere",
-    [(f"cut to {n}", sound[:n], verbs[n // every % len(verbs)]) for n in range(0, len(sound), every)],
-)
-good &= check(
-    "any byte changed",
-    [
-        (f"byte {n} changed", sound[:n] + bytes([sound[n] ^ (1 << n % 8)]) + sound[n + 1 :], verbs[n // every % len(verbs)])
-        for n in range(every // 2, len(sound), every)
-    ],
-)
+good &= check(f"lies, each through {'every verb' if share == 1 else 'a third of the verbs'}",
+              [(*lie, verb) for i, lie in enumerate(small)
+               for j, verb in enumerate(verbs) if (i + j) % share == 0],
+              )
+good &= check("headers of many megabytes",
+              [(*lie, verbs[i % len(verbs)]) for i, lie in enumerate(large)])
+good &= check("cut anywhere", [(f"cut to {n}", sound[:n], verbs[n // every % len(verbs)])
+                               for n in range(0, len(sound), every)],
+              )
+good &= check("any byte changed",
+              [(f"byte {n} changed", sound[:n] + bytes([sound[n] ^ (1 << n % 8)]) + sound[n + 1:],
+                verbs[n // every % len(verbs)]) for n in range(every // 2, len(sound), every)],
+              )
 sys.exit(not good)

@@ -19,10 +19,12 @@ class Release:
         tensors = {}
         for name, entry in header.items():
             begin, end = (8 + length + offset for offset in entry["data_offsets"])
-            tensors[name] = np.frombuffer(data[begin:end], TYPES[entry["dtype"]]).reshape(entry["shape"])
+            tensors[name] = np.frombuffer(data[begin:end],
+                                          TYPES[entry["dtype"]]).reshape(entry["shape"])
         self.factors = tensors["item_factors"].astype(np.float64)
         self.biases = tensors["item_biases"].astype(np.float64)
-        self.counts = tensors["item_counts"].astype(np.float64) if metadata["dpmf.format"] == "2" else None
+        self.counts = (tensors["item_counts"].astype(np.float64)
+                       if metadata["dpmf.format"] == "2" else None)
         offsets, text = tensors["item_id_offsets"], tensors["item_id_bytes"].tobytes()
         self.ids = [text[offsets[i] : offsets[i + 1]].decode() for i in range(len(offsets) - 1)]
         self.number = {id: i for i, id in enumerate(self.ids)}
@@ -43,7 +45,8 @@ class Release:
 
     def ratings(self, items, ratings):
         """The predicted rating of every item."""
-        vector, bias = self.fit(items, ratings) if len(items) else (np.zeros(self.factors.shape[1]), 0)
+        vector, bias = (self.fit(items, ratings) if len(items) else
+                        (np.zeros(self.factors.shape[1]), 0))
         return self.offset + self.biases + bias + self.factors @ vector
 
     def parts(self, items, ratings, taste=0.5):
@@ -54,15 +57,18 @@ class Release:
         assert k <= 64
         unit = (self.max - self.min) / 4
         popular = self.counts / self.counts.sum()
-        crowd = (np.log(self.counts / self.counts.mean()) + 0.3 / unit * self.biases).astype(np.float32).astype(float)
+        crowd = (np.log(self.counts / self.counts.mean()) + 0.3 / unit * self.biases).astype(
+            np.float32).astype(float)
         if len(items) == 0:
             return crowd, 0.0, np.zeros_like(crowd), np.zeros((0, len(crowd)))
         mean = popular @ self.factors
         centred = self.factors - mean
         covariance = (centred * popular[:, None]).T @ centred
-        weights = np.clip((np.asarray(ratings, np.float32).astype(float) - self.min) / unit - 0.5, -0.5, 1)
+        weights = np.clip((np.asarray(ratings, np.float32).astype(float) - self.min) / unit - 0.5,
+                          -0.5, 1)
         matrix = np.abs(weights).sum() * covariance + np.eye(k) * np.trace(covariance) / 2
-        chosen = (weights[:, None] * centred[items]) @ np.linalg.solve(matrix, centred.T) if k else 0
+        chosen = ((weights[:, None] * centred[items]) @ np.linalg.solve(matrix, centred.T)
+                  if k else 0)
         vector, bias = self.fit(items, ratings)
         columns = np.hstack([self.factors[items], np.ones((len(items), 1))])
         rest = np.asarray(ratings, np.float64) - self.offset - self.biases[items]

@@ -4,7 +4,8 @@ afterwards (tests/faults/verbs.py says what must be).
     kills.py DPMF KILL_AT_LIBRARY [KILLS [VERB]]
 
 KILLS is how many kills a verb gets at most; 0: one at every moment, with one thread and with three,
-and at random times until there are 200. VERB tries one of them alone. The last line is "N passed, N failed".
+and at random times until there are 200. VERB tries one of them alone. The last line is "N passed, N
+failed".
 """
 
 import os
@@ -51,7 +52,8 @@ class Killer:
             plan += [(at, None, 3) for at in range(1, moments + 1)]
         tried = 0
         while tried < len(plan) or (not KILLS and killed < LONG):
-            at, after, threads = plan[tried] if tried < len(plan) else self.random_kill(moments, tried)
+            at, after, threads = (plan[tried] if tried < len(plan) else self.random_kill(
+                moments, tried))
             tried += 1
             place = self.verb.place(self.over)
             if not self.is_killed(place, at, after, threads):

@@ -9,7 +9,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 def main():
     sys.path.insert(0, str(HERE))
     sys.path.insert(0, str(HERE.parent.parent / "bench" / "paper"))
-    result = unittest.TextTestRunner(sys.stdout, verbosity=0).run(unittest.TestLoader().discover(str(HERE)))
+    result = unittest.TextTestRunner(sys.stdout,
+                                     verbosity=0).run(unittest.TestLoader().discover(str(HERE)))
     failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
     for test, why in result.skipped:
         print(f"skipped: {test.id()}: {why}")

@@ -43,15 +43,21 @@ class Scratch(unittest.TestCase):
 
     def section(self, name, body="pass", title="A figure", function="count"):
         log = self.folder / f"{name}.log"
-        (self.sections / f"{name}.py").write_text(SECTION.format(title=title, body=body, log=log, function=function))
+        (self.sections / f"{name}.py").write_text(
+            SECTION.format(title=title, body=body, log=log, function=function))
         return log
 
     def command(self, *options):
-        return [sys.executable, str(PAPER / "paper.py"), DPMF, "--scale", "tiny", "--out", str(self.out), "--sections",
-                str(self.sections), *options]
+        return [
+            sys.executable,
+            str(PAPER / "paper.py"), DPMF, "--scale", "tiny", "--out",
+            str(self.out), "--sections",
+            str(self.sections), *options
+        ]
 
     def run_paper(self, *options, env=None):
-        return subprocess.run(self.command(*options), capture_output=True, text=True, env={**os.environ, **(env or {})})
+        return subprocess.run(self.command(*options), capture_output=True, text=True,
+                              env={**os.environ, **(env or {})})
 
     def script(self, name, text):
         path = self.folder / name

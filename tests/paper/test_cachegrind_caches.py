@@ -16,7 +16,8 @@ from work import Work
 SHAPES = {
     "32K,256K,8M": (["--D1=32768,8,64", "--LL=8388608,8,64"], []),
     "32K,512K,32M": (["--D1=32768,8,64", "--LL=33554432,8,64"], []),
-    "48K,2M,260M": (["--D1=49152,12,64", "--LL=268435456,16,64"], ["260 MiB is simulated as one of 256 MiB"]),
+    "48K,2M,260M": (["--D1=49152,12,64",
+                     "--LL=268435456,16,64"], ["260 MiB is simulated as one of 256 MiB"]),
     "64K,1M,none": (["--D1=65536,8,64", "--LL=1048576,8,64"], ["no third level"]),
     "unknown": (["--D1=32768,8,64", "--LL=2097152,8,64"], ["guessed"]),
 }
@@ -28,8 +29,9 @@ def sets_of(option):
 
 
 def tiles_for(shape):
-    return json.loads(subprocess.run([DPMF, "doctor", "--json"], env={**os.environ, "DPMF_CACHES": shape}, check=True,
-                                     capture_output=True, text=True).stdout)["tiles_for"]
+    return json.loads(
+        subprocess.run([DPMF, "doctor", "--json"], env={**os.environ, "DPMF_CACHES": shape},
+                       check=True, capture_output=True, text=True).stdout)["tiles_for"]
 
 
 class ShapesTest(Scratch):
@@ -37,15 +39,18 @@ class ShapesTest(Scratch):
         for shape, (options, said) in SHAPES.items():
             found, notes = cachegrind_caches.options(tiles_for(shape))
             self.assertEqual(found, options)
-            self.assertTrue(all(cachegrind_caches.is_power_of_two(int(sets_of(o))) and sets_of(o) % 1 == 0
-                                for o in found))
+            self.assertTrue(
+                all(
+                    cachegrind_caches.is_power_of_two(int(sets_of(o))) and sets_of(o) % 1 == 0
+                    for o in found))
             for words in said:
                 self.assertIn(words, "; ".join(notes))
             self.assertEqual(any("simulated as" in note for note in notes), shape == "48K,2M,260M")
 
     def test_sizes_that_systems_report(self):
-        for size, ways, line in ((272629760, 20, 64), (48 << 10, 12, 64), (36 << 20, 12, 64), (57671680, 11, 64),
-                                 (1, 8, 64), (25 << 20, 20, 64), (5 << 20, 10, 64), (12345678, 7, 128)):
+        for size, ways, line in ((272629760, 20, 64), (48 << 10, 12, 64), (36 << 20, 12, 64),
+                                 (57671680, 11, 64), (1, 8, 64), (25 << 20, 20, 64),
+                                 (5 << 20, 10, 64), (12345678, 7, 128)):
             bytes_, *rest = cachegrind_caches.simulated(size, ways, line)
             self.assertEqual(rest, [ways, line])
             self.assertTrue(cachegrind_caches.is_power_of_two(bytes_ // ways // line), size)
@@ -63,8 +68,9 @@ class ShapesTest(Scratch):
         found, notes = cachegrind_caches.options({**sizes, "from": "system"}, self.folder)
         self.assertEqual(found, ["--D1=49152,12,64", "--LL=335544320,20,64"])
         self.assertIn("260 MiB is simulated as one of 320 MiB", "; ".join(notes))
-        self.assertEqual(cachegrind_caches.options({**sizes, "from": "environment"}, self.folder)[0][1],
-                         "--LL=268435456,16,64")
+        self.assertEqual(
+            cachegrind_caches.options({**sizes, "from": "environment"}, self.folder)[0][1],
+            "--LL=268435456,16,64")
         (index / "ways_of_associativity").write_text("fully\n")
         self.assertEqual(cachegrind_caches.reported(3, self.folder), (None, 64))
 
@@ -74,10 +80,12 @@ class SectionTest(Scratch):
     def test_counted_and_said(self):
         for shape in ("48K,2M,260M", "unknown"):
             section = load_section(PAPER / "sections" / "45_cache_misses.py")
-            work = Work(DPMF, self.out, "tiny", env={**os.environ, "DPMF_CACHES": shape}, say=lambda text: None)
+            work = Work(DPMF, self.out, "tiny", env={**os.environ, "DPMF_CACHES": shape},
+                        say=lambda text: None)
             data = section.measure(work)
             table = next(x for x in section.show(data) if getattr(x, "name", "") == "misses")
             self.assertIn(SHAPES[shape][0][1], table.caption)
             self.assertIn(SHAPES[shape][1][0], table.caption)
-            self.assertEqual(work.reused, 0)  # what was measured for another machine is not this one's
+            # what was measured for another machine is not this one's
+            self.assertEqual(work.reused, 0)
             self.assertGreater(data["rows"][0]["references"], 0)

@@ -45,7 +45,8 @@ class OnceTest(Scratch):
         shutil.copy(DPMF, self.program)
 
     def work(self, **options):
-        return Work(self.program, self.out, **{"scale": "tiny", "say": lambda text: None, **options})
+        return Work(self.program, self.out,
+                    **{"scale": "tiny", "say": lambda text: None, **options})
 
     def measure(self, value=1, function=measured, name="a", **options):
         work = self.work(**options)
@@ -65,7 +66,8 @@ class OnceTest(Scratch):
         self.measure()
         self.measure(seed=2)
         self.measure(seed=2, scale="small")
-        self.assertEqual(self.measure(seed=2, scale="small", function=measured_otherwise)["otherwise"], True)
+        self.assertEqual(
+            self.measure(seed=2, scale="small", function=measured_otherwise)["otherwise"], True)
         self.assertEqual(len(calls), 4)
 
     def digest(self, constant="1", helper="return FACTOR", beside="return 2", doc=""):
@@ -73,7 +75,8 @@ class OnceTest(Scratch):
         (self.folder / "section.py").write_text(
             f"import beside\n\nFACTOR = {constant}\n\n\ndef helper():\n    {helper}\n\n\n"
             f"def unused():\n    return 1{doc}\n\n\n"
-            "def measure(work):\n    return [helper() for _ in range(3)], beside.other(), work.run(['true'])\n"
+            "def measure(work):\n    return [helper() for _ in range(3)], beside.other(), "
+            "work.run(['true'])\n"
         )
         code = (
             "import code_key, section, work, pathlib\n"
@@ -81,13 +84,18 @@ class OnceTest(Scratch):
         )
         path = os.pathsep.join([str(self.folder), *sys.path])
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-        return subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True).stdout
+        return subprocess.run([sys.executable, "-c", code], env=environment, check=True,
+                              capture_output=True).stdout
 
     def test_code_is_what_a_measurement_calls(self):
         first = self.digest()
         self.assertEqual(self.digest(), first)
         self.assertEqual(self.digest(doc="  # nobody calls this"), first)
-        others = [self.digest(constant="2"), self.digest(helper="return FACTOR + 1"), self.digest(beside="return 3")]
+        others = [
+            self.digest(constant="2"),
+            self.digest(helper="return FACTOR + 1"),
+            self.digest(beside="return 3")
+        ]
         self.assertEqual(len({first, *others}), 4)
 
     def test_code_of_the_works_methods_counts(self):
@@ -146,9 +154,11 @@ class KilledTest(Scratch):
         wait = self.folder / "wait"
         wait.touch()
         pid_file = self.folder / "pid"
-        second = self.section("20_second", f'''import os
+        second = self.section(
+            "20_second", f'''import os
     if os.path.exists("{wait}"):
-        work.run(["sh", "-c", "echo $$ >{pid_file}.part; mv {pid_file}.part {pid_file}; exec sleep 1000"])''')
+        work.run(["sh", "-c", "echo $$ >{pid_file}.part; mv {pid_file}.part {pid_file};"
+                  " exec sleep 1000"])''')
         run = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
         while not pid_file.exists() and time.monotonic() < deadline:

@@ -13,7 +13,10 @@ from work import Failure, Work
 LIBMF = r"""
 echo "iter  tr_rmse va_rmse obj"
 while getopts ":k:s:t:r:l:p:" o; do [[ $o == t ]] && n=$OPTARG; done
-for ((i = 0; i < ${FAKE_ITERATIONS:-20}; i++)); do sleep 0.01; printf '%4d 0.9 0.8%d 1e3\n' $i $i; done
+for ((i = 0; i < ${FAKE_ITERATIONS:-20}; i++)); do
+    sleep 0.01
+    printf '%4d 0.9 0.8%d 1e3\n' $i $i
+done
 sleep 100
 """
 
@@ -39,7 +42,8 @@ class PeersTest(Scratch):
         work = self.work(LIBMF=self.script("mf-train", LIBMF))
         peer = peers.find_all(work)[0][0]
         files = {"train": "a", "test": "b", "ratings": 1000}
-        found = peer.run(work, files, 8, 4, 1, validate=True)  # ends without waiting for the model to be written
+        # ends without waiting for the model to be written
+        found = peer.run(work, files, 8, 4, 1, validate=True)
         self.assertEqual(len(found["updates_per_second"]), 4)
         self.assertEqual([error for _, error in found["rmse_by_time"]], [0.80, 0.81, 0.82, 0.83])
         times = [seconds for seconds, _ in found["rmse_by_time"]]
@@ -60,23 +64,27 @@ class PeersTest(Scratch):
         self.assertEqual(keys[0], keys[2])
 
     def test_libmf_with_its_defaults(self):
-        train = self.script("mf-train", 'echo "$@" >"$(dirname "$0")/asked"; echo model >"${@: -1}"')
+        train = self.script("mf-train",
+                            'echo "$@" >"$(dirname "$0")/asked"; echo model >"${@: -1}"')
         peer = peers.find_all(self.work(LIBMF=train))[0][0]
         files = {"train": "a.txt", "test": "b.txt", "ratings": 10}
         with self.assertRaisesRegex(Failure, "mf-predict"):
             peer.run_with_defaults(self.work(), files, 2)
-        self.script("mf-predict", '[[ $1 == b.txt && -s $2 ]] && echo predicted >"$3" && echo "RMSE = 0.8765"')
+        self.script("mf-predict",
+                    '[[ $1 == b.txt && -s $2 ]] && echo predicted >"$3" && echo "RMSE = 0.8765"')
         found = peer.run_with_defaults(self.work(), files, 2)
         self.assertEqual(found["rmse"], 0.8765)
         self.assertGreater(found["seconds"], 0)
         asked = (self.folder / "asked").read_text().split()
-        self.assertEqual((asked[:3], len(asked)), (["-s", "2", "a.txt"], 4))  # and a model: nothing else is asked for
+        # and a model: nothing else is asked for
+        self.assertEqual((asked[:3], len(asked)), (["-s", "2", "a.txt"], 4))
 
     def test_graphchi_with_its_defaults(self):
         (self.folder / "conf").mkdir()
         (self.folder / "conf" / "graphchi.cnf").write_text("")
         line = "  0.7) Iteration:   3 Training RMSE:    0.9963  Validation  RMSE:  0.968071"
-        sgd = self.script("sgd", f'[[ ! -e ${{1#--training=}}.shard && ! "$*" =~ --D ]] && echo "{line}"')
+        sgd = self.script("sgd",
+                          f'[[ ! -e ${{1#--training=}}.shard && ! "$*" =~ --D ]] && echo "{line}"')
         work = self.work(GRAPHCHI=sgd)
         peer = next(p for p in peers.find_all(work)[0] if p.name == "GraphChi")
         for name in ("train.mm", "train.mm.shard"):  # of an earlier run
@@ -116,7 +124,8 @@ class PeersTest(Scratch):
 
     def test_what_the_others_print(self):
         line = "  0.768324) Iteration:   3 Training RMSE:    0.9963  Validation  RMSE:  0.968071"
-        self.assertEqual(graphchi.LINE.match(line).groups(), ("0.768324", "3", "0.9963", "0.968071"))
+        self.assertEqual(
+            graphchi.LINE.match(line).groups(), ("0.768324", "3", "0.9963", "0.968071"))
         self.assertEqual(graphchi.LINE.match(line.split("  Val")[0]).groups()[3], None)
         found = authors.LINE.match("iter#3\t12.500000\ttRMSE=0.930000\n")
         self.assertEqual(found.groups(), ("3", "12.500000", "0.930000"))
@@ -141,8 +150,9 @@ class RealSetsTest(Scratch):
         return Work(DPMF, self.out, "tiny", env={**os.environ, **env}, say=lambda text: None)
 
     def test_movielens(self):
-        (self.folder / "ratings.dat").write_text("".join(f"{u}::{i}::{1 + (u + i) % 5}::97830{u}{i}\n"
-                                                         for u in range(1, 30) for i in range(1, 20)))
+        (self.folder / "ratings.dat").write_text("".join(
+            f"{u}::{i}::{1 + (u + i) % 5}::97830{u}{i}\n" for u in range(1, 30)
+            for i in range(1, 20)))
         (self.folder / "movies.dat").write_text("1::A (1999)::Drama\n")
         dataset = self.work(MOVIELENS=str(self.folder)).dataset("movielens")
         self.assertTrue(dataset.real)
@@ -155,7 +165,8 @@ class RealSetsTest(Scratch):
         folder = self.folder / "training_set"
         folder.mkdir()
         for movie in (1, 2, 3):
-            lines = "".join(f"{user},{1 + (user + movie) % 5},2005-09-0{movie}\n" for user in range(1, 40))
+            lines = "".join(f"{user},{1 + (user + movie) % 5},2005-09-0{movie}\n"
+                            for user in range(1, 40))
             (folder / f"mv_000000{movie}.txt").write_text(f"{movie}:\n{lines}")
         (self.folder / "probe.txt").write_text("1:\n5\n7\n2:\n9\n")
         dataset = self.work(NETFLIX=str(self.folder)).dataset("netflix")
@@ -163,7 +174,8 @@ class RealSetsTest(Scratch):
         self.assertEqual((dataset.train_ratings, dataset.test_ratings), (114, 3))
 
     def test_yahoo_with_its_validation_set(self):
-        (self.folder / "trainIdx1.txt").write_text("0|2\n10\t100\t0\t12:00:00\n11\t50\t0\t12:00:00\n")
+        (self.folder /
+         "trainIdx1.txt").write_text("0|2\n10\t100\t0\t12:00:00\n11\t50\t0\t12:00:00\n")
         (self.folder / "validationIdx1.txt").write_text("0|1\n12\t20\t0\t12:00:00\n")
         dataset = self.work(YAHOO=str(self.folder)).dataset("yahoo")
         self.assertEqual((dataset.train_ratings, dataset.test_ratings, dataset.ratings), (2, 1, 3))

@@ -16,42 +16,51 @@ EVIL = "<script>alert(\"x\")</script>&'"
 
 def facts(**changes):
     found = {
-        "scale": EVIL, "finished": "now", "seconds_text": "1 s", "program": {"version": EVIL, "sha256": "0" * 64},
-        "seed": 1, "left_out": [], "datasets": [{"name": EVIL, "label": EVIL}],
-        "peers": [{"name": EVIL, "description": EVIL}], "absent": [{"name": EVIL, "how": EVIL}],
-        "machine": dict.fromkeys(("processor", "threads", "caches", "memory", "system", "load"), EVIL),
-        "measurements": [{"name": EVIL, "commands": [{"command": EVIL, "seconds": 1.0, "status": 0}]}],
+        "scale": EVIL, "finished": "now", "seconds_text": "1 s",
+        "program": {"version": EVIL, "sha256": "0" * 64}, "seed": 1, "left_out": [],
+        "datasets": [{"name": EVIL, "label": EVIL}], "peers": [{"name": EVIL, "description": EVIL}],
+        "absent": [{"name": EVIL, "how": EVIL}], "machine": dict.fromkeys(
+            ("processor", "threads", "caches", "memory", "system", "load"), EVIL), "measurements": [
+                {"name": EVIL, "commands": [{"command": EVIL, "seconds": 1.0, "status": 0}]}
+            ],
     }
     return {**found, **changes}
 
 
 def section(shown, **changes):
-    return {"name": "10_x", "title": EVIL, "paper": EVIL, "verdict": "confirmed", "why": EVIL, "shown": shown,
-            **changes}
+    return {
+        "name": "10_x", "title": EVIL, "paper": EVIL, "verdict": "confirmed", "why": EVIL,
+        "shown": shown, **changes
+    }
 
 
 def evil_plot(**options):
-    return Plot("p", EVIL, EVIL, EVIL, [Series(EVIL, [(1, 2, 1.5, 2.5), (10, 20)]),
-                                        Series("theirs", [(1, 3)], quoted=True)], note=EVIL, **options)
+    return Plot(
+        "p", EVIL, EVIL, EVIL,
+        [Series(EVIL, [(1, 2, 1.5, 2.5), (10, 20)]),
+         Series("theirs", [(1, 3)], quoted=True)], note=EVIL, **options)
 
 
 class PlotTest(unittest.TestCase):
     def test_is_well_formed_and_escaped(self):
-        for options in ({}, {"log_x": True, "log_y": True}, {"kind": "scatter"}, {"from_zero": True}):
+        for options in ({}, {"log_x": True,
+                             "log_y": True}, {"kind": "scatter"}, {"from_zero": True}):
             text = evil_plot(**options).svg(standalone=True)
             ElementTree.fromstring(text)
             self.assertNotIn("<script", text)
 
     def test_bars(self):
-        plot = Plot("b", "bars", "x", "y", [Series("a", [(EVIL, 3), ("two", 5)]), Series("b", [("two", 1)])],
-                    kind="bar")
+        plot = Plot("b", "bars", "x", "y",
+                    [Series("a", [(EVIL, 3), ("two", 5)]),
+                     Series("b", [("two", 1)])], kind="bar")
         root = ElementTree.fromstring(plot.svg(standalone=True))
         self.assertEqual(len(root.findall(".//{*}rect")), 3)
         heights = [float(r.get("height")) for r in root.findall(".//{*}rect")]
         self.assertAlmostEqual(heights[0] / heights[1], 3 / 5, places=2)
 
     def test_bars_of_a_logarithmic_axis_stand_on_it(self):
-        plot = Plot("b", "bars", "x", "y", [Series("a", [("one", 0.1), ("two", 100)])], kind="bar", log_y=True)
+        plot = Plot("b", "bars", "x", "y", [Series("a", [("one", 0.1), ("two", 100)])], kind="bar",
+                    log_y=True)
         for bar in ElementTree.fromstring(plot.svg(standalone=True)).findall(".//{*}rect"):
             self.assertGreater(float(bar.get("height")), 1)
 
@@ -65,7 +74,8 @@ class PlotTest(unittest.TestCase):
         root = ElementTree.fromstring(evil_plot(log_x=True).svg(standalone=True))
         width, height = map(float, root.get("viewBox").split()[2:])
         for circle in root.findall(".//{*}circle"):
-            self.assertTrue(0 < float(circle.get("cx")) < width and 0 < float(circle.get("cy")) < height)
+            self.assertTrue(0 < float(circle.get("cx")) < width and
+                            0 < float(circle.get("cy")) < height)
 
     def test_refuses_what_cannot_be_drawn(self):
         with self.assertRaises(ValueError):
@@ -78,8 +88,8 @@ class PlotTest(unittest.TestCase):
             Plot("p", "t", "x", "y", [Series("a", [(0, 1)])], log_x=True).svg()
 
     def test_ticks_lie_on_the_axis(self):
-        for values, log in (([1, 1], False), ([0.001, 5e6], True), ([0.91, 0.94], False), ([16, 2048], True),
-                            ([0, 0], False), ([3, 3], True), ([-5, 7], False)):
+        for values, log in (([1, 1], False), ([0.001, 5e6], True), ([0.91, 0.94], False),
+                            ([16, 2048], True), ([0, 0], False), ([3, 3], True), ([-5, 7], False)):
             axis = Axis(values, log, 0, 100)
             ticks = axis.ticks()
             self.assertGreaterEqual(len(ticks), 2, values)
@@ -88,9 +98,10 @@ class PlotTest(unittest.TestCase):
                 self.assertTrue(-1e-6 <= axis.place(tick) <= 100 + 1e-6, (values, tick))
 
     def test_numbers_for_people(self):
-        for value, text in ((1234567, "1,234,567"), (0.84123, "0.8412"), (12.345, "12.35"), (385.5, "385.5"),
-                            (1.5e9, "1,500,000,000"), (123456789.5, "1.23e+08"), (0, "0"),
-                            (None, ""), (True, "yes"), (-0.5, "-0.5000"), (12345.6, "12,346"), (1e-7, "1e-07")):
+        for value, text in ((1234567, "1,234,567"), (0.84123, "0.8412"), (12.345, "12.35"),
+                            (385.5, "385.5"), (1.5e9, "1,500,000,000"), (123456789.5, "1.23e+08"),
+                            (0, "0"), (None, ""), (True, "yes"), (-0.5, "-0.5000"),
+                            (12345.6, "12,346"), (1e-7, "1e-07")):
             self.assertEqual(number_text(value), text)
 
 
@@ -99,7 +110,10 @@ class PageTest(unittest.TestCase):
         return report.page([section(shown, **changes)], facts())
 
     def test_nothing_gets_through_as_markup(self):
-        text = self.page([Text(EVIL + " `" + EVIL + "`"), Table("t", [EVIL], [[EVIL]], EVIL), evil_plot()])
+        text = self.page(
+            [Text(EVIL + " `" + EVIL + "`"),
+             Table("t", [EVIL], [[EVIL]], EVIL),
+             evil_plot()])
         self.assertNotIn("<script", text)
         self.assertNotIn("alert(\"", text)
         self.assertIn("&lt;script&gt;", text)

@@ -29,34 +29,47 @@ def load(name):
     return module
 
 
-NOISE, CONVERGENCE, POSTERIOR, PROVEN, PERSONAL, LEVELS = map(load, ("35", "40", "50", "55", "60", "65"))
+NOISE, CONVERGENCE, POSTERIOR, PROVEN, PERSONAL, LEVELS = map(load,
+                                                              ("35", "40", "50", "55", "60", "65"))
 
 
 # ---- made data -----------------------------------------------------------------------------------
 
 
 def sampler(rmse, popular=1.0):
-    return {"rmse": rmse, "mean_rmse": rmse - 0.02, "folded_rmse": rmse, "spread": 0.05, "injected_users": 1.0,
-            "injected_items": 1.0, "injected_popular": popular, "popular_payments": 9000, "payments": 10**6,
-            "ratings": 10**5, "samples": 10}
+    return {
+        "rmse": rmse, "mean_rmse": rmse - 0.02, "folded_rmse": rmse, "spread": 0.05,
+        "injected_users": 1.0, "injected_items": 1.0, "injected_popular": popular,
+        "popular_payments": 9000, "payments": 10**6, "ratings": 10**5, "samples": 10
+    }
 
 
 def noise_data(table_rmse=0.93, popular=1.0, alone=1.0):
     sizes = (1_000, 10_000)
-    return {"label": "made", "exact": {"size": 0, "signs": False, "runs": [sampler(0.93), sampler(0.931)]},
-            "plain": [{"size": s, "signs": False, "runs": [sampler(table_rmse, popular)]} for s in sizes],
-            "signed": [{"size": s, "signs": True, "runs": [sampler(0.93)]} for s in sizes],
-            "alone": [{"size": s, "signs": signs, "variance_by_payments": [[[10, 1.0], [100, 1.0 if signs else alone]]]}
-                      for signs in (False, True) for s in sizes],
-            "own": [{"noise": n, "rmse": 0.86, "spread": 0.05} for n in ("exact", "table:8192")]}
+    return {
+        "label": "made",
+        "exact": {"size": 0, "signs": False, "runs": [sampler(0.93), sampler(0.931)]},
+        "plain": [{"size": s, "signs": False, "runs": [sampler(table_rmse, popular)]}
+                  for s in sizes],
+        "signed": [{"size": s, "signs": True, "runs": [sampler(0.93)]} for s in sizes], "alone": [{
+            "size": s, "signs": signs, "variance_by_payments": [[[10, 1.0],
+                                                                 [100, 1.0 if signs else alone]]]
+        } for signs in (False, True) for s in sizes],
+        "own": [{"noise": n, "rmse": 0.86, "spread": 0.05} for n in ("exact", "table:8192")]
+    }
 
 
 def convergence_data(sgd_end=0.95, sgld_end=0.90):
     def run(way, *rmse):
-        return {"name": way, "way": way, "rmse": list(rmse), "seconds": [0.1 * (i + 1) for i in range(len(rmse))],
-                "burn_in": 1, "rhat": 1.1}
-    ends = {"sgd_paper": sgd_end, "sgd": 0.9, "sgld": 0.92, "sgld_mean": sgld_end, "sghmc_mean": 0.89,
-            "sgnht_mean": 0.89, "gibbs": 0.92, "gibbs_mean": 0.87}
+        return {
+            "name": way, "way": way, "rmse": list(rmse),
+            "seconds": [0.1 * (i + 1) for i in range(len(rmse))], "burn_in": 1, "rhat": 1.1
+        }
+
+    ends = {
+        "sgd_paper": sgd_end, "sgd": 0.9, "sgld": 0.92, "sgld_mean": sgld_end, "sghmc_mean": 0.89,
+        "sgnht_mean": 0.89, "gibbs": 0.92, "gibbs_mean": 0.87
+    }
     starts = {"sgd_paper": 0.91, "sgld_mean": 0.90, "sgld": 0.92}
     made = [run(way, 1.0, starts.get(way, end), end, end) for way, end in ends.items()]
     return {"label": "made", "runs": made,
@@ -64,29 +77,44 @@ def convergence_data(sgd_end=0.95, sgld_end=0.90):
 
 
 def conditional(epsilon, rmse):
-    statement = {"kind": "conditional", "group": [{"ids": 2, "epsilon": 2 * epsilon}],
-                 "conditional": {"loss_scale": epsilon / 2500, "max_ratings": 100,
-                                 "one_rating": {"replaced": epsilon / 50, "added_or_removed": epsilon / 100}}}
-    return {"mechanism": "posterior", "epsilon": epsilon, "rmse": [rmse], "seconds": [1.0], "factors": 10,
-            "statement": statement}
+    statement = {
+        "kind": "conditional", "group": [{"ids": 2, "epsilon": 2 * epsilon}], "conditional": {
+            "loss_scale": epsilon / 2500, "max_ratings": 100,
+            "one_rating": {"replaced": epsilon / 50, "added_or_removed": epsilon / 100}
+        }
+    }
+    return {
+        "mechanism": "posterior", "epsilon": epsilon, "rmse": [rmse], "seconds": [1.0],
+        "factors": 10, "statement": statement
+    }
 
 
 def proven(mechanism, epsilon, *rmse, kind="proven"):
-    return {"mechanism": mechanism, "epsilon": epsilon, "rmse": list(rmse), "seconds": [1.0], "factors": 4,
-            "statement": {"kind": kind, "delta": 1e-5, "group": [{"ids": 2, "epsilon": 2.2 * epsilon}]}}
+    return {
+        "mechanism": mechanism, "epsilon": epsilon, "rmse": list(rmse), "seconds": [1.0],
+        "factors": 4,
+        "statement": {"kind": kind, "delta": 1e-5, "group": [{"ids": 2, "epsilon": 2.2 * epsilon}]}
+    }
 
 
 def paper_run(epsilon, rmse, reading="written", zeta=0.07, outside=0.001):
-    return {"epsilon": epsilon, "reading": reading, "zeta": zeta, "eta": 3e-9, "rmse": rmse, "own_rmse": rmse,
-            "outside": outside, "ratings": 10**5}
+    return {
+        "epsilon": epsilon, "reading": reading, "zeta": zeta, "eta": 3e-9, "rmse": rmse,
+        "own_rmse": rmse, "outside": outside, "ratings": 10**5
+    }
 
 
 OPEN = {"sgd": 0.85, "gibbs": 0.83}
 
 
 def posterior_data(**changes):
-    return {"label": "made", "epochs": 30, "open": OPEN, "corrected": [conditional(10, 1.05), conditional(250, 0.93)],
-            "paper": [paper_run(10, 1.1), paper_run(250, 0.90), paper_run(250, 1.0, zeta=1.0)], **changes}
+    return {
+        "label": "made", "epochs": 30, "open": OPEN,
+        "corrected": [conditional(10, 1.05), conditional(250, 0.93)],
+        "paper": [paper_run(10, 1.1),
+                  paper_run(250, 0.90),
+                  paper_run(250, 1.0, zeta=1.0)], **changes
+    }
 
 
 def proven_data(**changes):
@@ -100,21 +128,29 @@ def personal_data(own=0.001, others=0.002, said=True):
     statement = {"kind": "proven", "epsilon": 5, "personalised": said}
 
     def at(share):
-        return {"share": share, "nobody": {"asking": [0.87], "others": [0.88], "users": 5, "statement": statement},
-                "tenth": {"asking": [0.87], "others": [0.88], "users": 5, "statement": statement},
-                "nothing": {"asking": [0.87 + own], "others": [0.88 + others], "users": 5, "statement": statement}}
+        return {
+            "share": share,
+            "nobody": {"asking": [0.87], "others": [0.88], "users": 5, "statement": statement},
+            "tenth": {"asking": [0.87], "others": [0.88], "users": 5,
+                      "statement": statement}, "nothing": {
+                          "asking": [0.87 + own], "others": [0.88 + others], "users": 5,
+                          "statement": statement
+                      }
+        }
     return {"label": "made", "panels": [{"title": "made", "mechanism": "residual", "epsilon": 5,
                                          "shares": [at(0.25), at(0.5)]}]}
 
 
 def levels_data(**changes):
-    return {"label": "made", "toy": LEVELS.exact_case(LEVELS.TOY), "open": OPEN,
-            "posterior": [conditional(10, 1.05), conditional(250, 0.93)], "proven": [proven("residual", 1, 0.92)],
-            **changes}
+    return {
+        "label": "made", "toy": LEVELS.exact_case(LEVELS.TOY), "open": OPEN,
+        "posterior": [conditional(10, 1.05),
+                      conditional(250, 0.93)], "proven": [proven("residual", 1, 0.92)], **changes
+    }
 
 
-SECTIONS = ((NOISE, noise_data), (CONVERGENCE, convergence_data), (POSTERIOR, posterior_data), (PROVEN, proven_data),
-            (PERSONAL, personal_data), (LEVELS, levels_data))
+SECTIONS = ((NOISE, noise_data), (CONVERGENCE, convergence_data), (POSTERIOR, posterior_data),
+            (PROVEN, proven_data), (PERSONAL, personal_data), (LEVELS, levels_data))
 
 
 # ---- tests ---------------------------------------------------------------------------------------
@@ -144,7 +180,8 @@ class EverySection(unittest.TestCase):
         for section, data in SECTIONS:
             whole = data()
             for name in (n for n in whole if n != "label"):
-                for missing in ({k: v for k, v in whole.items() if k != name}, {**whole, name: type(whole[name])()}):
+                for missing in ({k: v for k, v in whole.items()
+                                 if k != name}, {**whole, name: type(whole[name])()}):
                     with self.subTest(section.__name__, without=name):
                         with self.assertRaises((runs.Failure, KeyError, ValueError)):
                             section.show(missing)
@@ -242,7 +279,8 @@ class Levels(unittest.TestCase):
 
     def test_a_changed_user_costs_the_proven_mechanism_two(self):
         """One user removed and another added: the figure of two ids, and not that of one."""
-        table = next(x for x in LEVELS.show(levels_data()) if isinstance(x, report.Table) and x.name == "levels")
+        table = next(x for x in LEVELS.show(levels_data())
+                     if isinstance(x, report.Table) and x.name == "levels")
         row = next(row for row in table.rows() if row[0] == "residual (proven)")
         self.assertEqual(row[1:5], [1, 2.2, 2.2, 2.2])
 
@@ -277,18 +315,23 @@ class Helpers(unittest.TestCase):
                 return type("Result", (), {"stdout": test if argv[2] == "test.dpr" else train})
 
         with tempfile.TemporaryDirectory() as folder:
-            dataset = type("Dataset", (), {"folder": pathlib.Path(folder), "train": "train.dpr", "test": "test.dpr"})
+            dataset = type(
+                "Dataset", (),
+                {"folder": pathlib.Path(folder), "train": "train.dpr", "test": "test.dpr"})
             train, test = runs.triples(Work(), dataset)
             self.assertEqual(list(struct.iter_unpack("<iif", pathlib.Path(train).read_bytes())),
                              [(0, 0, 4.0), (0, 1, 1.0), (1, 1, 2.5)])
-            self.assertEqual(list(struct.iter_unpack("<iif", pathlib.Path(test).read_bytes())), [(1, 0, 3.0)])
+            self.assertEqual(list(struct.iter_unpack("<iif",
+                                                     pathlib.Path(test).read_bytes())),
+                             [(1, 0, 3.0)])
 
 
 BINARY = pathlib.Path(os.environ.get("DPMF_BINARY", PAPER.parents[1] / "build" / "dpmf"))
 TOOL = BINARY.parent / "bench" / "bench_paper_sgld"
 
 
-@unittest.skipUnless(TOOL.exists(), "bench_paper_sgld is not built: cmake -DDPMF_BENCH=ON, then that target")
+@unittest.skipUnless(TOOL.exists(),
+                     "bench_paper_sgld is not built: cmake -DDPMF_BENCH=ON, then that target")
 class PaperSampler(unittest.TestCase):
     """bench_paper_sgld where the answer is known."""
 
@@ -301,19 +344,23 @@ class PaperSampler(unittest.TestCase):
         zeta / (2 drift "
           "gradient p)."""
         chosen = random.Random(1)
-        rows = [(user, item, float(chosen.randrange(1, 6))) for user in range(300) for item in range(60)
-                if chosen.random() < 0.5]
+        rows = [(user, item, float(chosen.randrange(1, 6))) for user in range(300)
+                for item in range(60) if chosen.random() < 0.5]
         with tempfile.NamedTemporaryFile() as file:
             file.write(b"".join(struct.pack("<iif", *row) for row in rows))
             file.flush()
             for drift, gradient, zeta in ((1, 1, 1), (1, 2, 1), (1, 2, 0.07), (0.5, 1, 1)):
                 with self.subTest(drift=drift, gradient=gradient, zeta=zeta):
-                    done = self.run_it(f"train={file.name}", f"test={file.name}", "k=16", "epochs=300", "warm_up=0",
-                                       "noise_precision=1e-9", "user_precision=10", "item_precision=5", "loss=1e-9",
-                                       "time=0.005", f"drift={drift}", f"gradient={gradient}", f"zeta={zeta}")[-1]
+                    done = self.run_it(f"train={file.name}", f"test={file.name}", "k=16",
+                                       "epochs=300", "warm_up=0", "noise_precision=1e-9",
+                                       "user_precision=10", "item_precision=5", "loss=1e-9",
+                                       "time=0.005", f"drift={drift}", f"gradient={gradient}",
+                                       f"zeta={zeta}")[-1]
                     # 5,100 and 1,020 numbers: 5 and 3.4 standard deviations
-                    self.assertAlmostEqual(done["user_square"] * 2 * drift * gradient * 10 / zeta, 1, delta=0.1)
-                    self.assertAlmostEqual(done["item_square"] * 2 * drift * gradient * 5 / zeta, 1, delta=0.15)
+                    self.assertAlmostEqual(done["user_square"] * 2 * drift * gradient * 10 / zeta,
+                                           1, delta=0.1)
+                    self.assertAlmostEqual(done["item_square"] * 2 * drift * gradient * 5 / zeta, 1,
+                                           delta=0.15)
 
     def test_what_a_table_injects(self):
         """In the mean over tables of 100 numbers 1 + n / 100 after n payments, of which random
@@ -327,13 +374,16 @@ class PaperSampler(unittest.TestCase):
         with tempfile.NamedTemporaryFile() as file:
             file.write(struct.pack("<iif", 0, 0, 5.0) * 10)
             file.flush()
-            ended = subprocess.run([TOOL, f"train={file.name}", f"test={file.name}", "warm_up=1", "loss=1000",
-                                    "time=100"], capture_output=True, text=True)
+            ended = subprocess.run([
+                TOOL, f"train={file.name}", f"test={file.name}", "warm_up=1", "loss=1000",
+                "time=100"
+            ], capture_output=True, text=True)
         self.assertEqual(ended.returncode, runs.DIVERGED)
         self.assertIn("diverged", ended.stderr)
 
     def test_refusals(self):
-        for options in (["k=0"], ["nothing=1"], ["train"], ["train=/nowhere", "test=/nowhere"], ["epochs=x"]):
+        for options in (["k=0"], ["nothing=1"], ["train"], ["train=/nowhere",
+                                                            "test=/nowhere"], ["epochs=x"]):
             ended = subprocess.run([TOOL, *options], capture_output=True, text=True)
             self.assertEqual(ended.returncode, 1)
             self.assertTrue(ended.stderr.startswith("bench_paper_sgld: "))

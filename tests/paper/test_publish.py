@@ -7,27 +7,36 @@ import json
 import publish
 from support import Scratch
 
-ZEN3, ZEN4 = ("L1 data 32 KiB, L2 unified 512 KiB, L3 unified 32 MiB", "L1 data 32 KiB, L2 unified 1 MiB, L3 unified 32 MiB")
+ZEN3, ZEN4 = ("L1 data 32 KiB, L2 unified 512 KiB, L3 unified 32 MiB",
+              "L1 data 32 KiB, L2 unified 1 MiB, L3 unified 32 MiB")
 DOCUMENT = ("# Here\n\n<!-- from report: small 30_speed.speed -->\n<!-- end -->\n\n"
             "<!-- from report: small 55_error.error newest -->\n<!-- end -->\nThe end.\n")
 
 
 def table(name, value, timed=True):
-    return {"kind": "table", "name": name, "columns": ["k", "value"], "rows": [[16, value]], "caption": f"{name}s.",
-            "timed": timed}
+    return {
+        "kind": "table", "name": name, "columns": ["k", "value"], "rows": [[16, value]],
+        "caption": f"{name}s.", "timed": timed
+    }
 
 
 def a_report(value, caches=ZEN4, finished="2026-11-17 10:00 UTC", others=0.01, **changes):
-    speed = {"name": "30_speed", "title": "Speed", "verdict": "no claim", "why": "so", "paper": "said",
-             "shown": [table("speed", value)]}
+    speed = {
+        "name": "30_speed", "title": "Speed", "verdict": "no claim", "why": "so", "paper": "said",
+        "shown": [table("speed", value)]
+    }
     error = {**speed, "name": "55_error", "shown": [table("error", value, timed=False)]}
     return {
-        "failed": [], "scale": "small", "finished": finished, "program": {"version": "dpmf 1"}, "seed": 1,
-        "seconds_text": "9 s", "datasets": [], "peers": [], "absent": [], "left_out": [],
-        "machine": {"processor": "AMD EPYC", "threads": 2, "caches": caches, "kernels": "avx512", "memory": "24 GiB"},
+        "failed": [], "scale": "small", "finished": finished, "program": {"version": "dpmf 1"},
+        "seed": 1, "seconds_text": "9 s", "datasets": [], "peers": [], "absent": [], "left_out": [],
+        "machine": {
+            "processor": "AMD EPYC", "threads": 2, "caches": caches, "kernels": "avx512",
+            "memory": "24 GiB"
+        },
         "measurements": [{"name": f"{section}.{k}", "seconds": 5.0, "others": others, "load": 99}
-                         for section in ("30_speed", "55_error") for k in (16, 64)],
-        "sections": [speed, error], **changes}
+                         for section in ("30_speed", "55_error")
+                         for k in (16, 64)], "sections": [speed, error], **changes
+    }
 
 
 class PublishTest(Scratch):
@@ -68,7 +77,8 @@ class PublishTest(Scratch):
         self.assertLess(speed.index("3.330"), speed.index("2.220"))
         folders = sorted(p.name for p in (self.folder / "docs/paper/small").iterdir())
         self.assertEqual(folders, ["amd-epyc-32k-1m-32m", "amd-epyc-32k-512k-32m"])
-        self.assertTrue(self.document().startswith("# Here\n\n<!-- from") and self.document().endswith("The end.\n"))
+        self.assertTrue(self.document().startswith("# Here\n\n<!-- from") and
+                        self.document().endswith("The end.\n"))
 
     def test_an_older_one_does_not_replace_a_newer(self):
         self.publish(a_report(2.22, finished="2026-11-17 10:00 UTC"))
@@ -92,14 +102,16 @@ class PublishTest(Scratch):
         self.refused(unknown, "30_speed.speed .nothing was recorded")
         self.publish(a_report(1.11, others=0.5), "--busy")
         self.assertIn("Other work disturbed the machine", self.document().split("<!-- end -->")[0])
-        self.assertNotIn("disturbed", self.document().split("<!-- end -->")[1])  # nothing of it is a time
+        # nothing of it is a time
+        self.assertNotIn("disturbed", self.document().split("<!-- end -->")[1])
         self.assertNotIn("load", self.document())
         self.publish(a_report(2.22))
         self.assertNotIn("disturbed", self.document())
 
     def test_what_is_unsound_is_refused(self):
         self.refused(a_report(1.11, failed=["30_speed"]), "30_speed", "--busy")
-        self.refused(a_report(1.11, "L1 48 KiB, L2 2 MiB, L3 260 MiB (by DPMF_CACHES)"), "named, not seen", "--busy")
+        self.refused(a_report(1.11, "L1 48 KiB, L2 2 MiB, L3 260 MiB (by DPMF_CACHES)"),
+                     "named, not seen", "--busy")
         less = a_report(1.11)
         less["sections"][0]["shown"] = []
         less["sections"][0]["shown"].append(table("other", 1))

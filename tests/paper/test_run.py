@@ -25,12 +25,14 @@ class FailureTest(Scratch):
         found = json.loads((self.out / "report.json").read_text())
         self.assertFalse(found["complete"])
         self.assertEqual(found["failed"], ["20_bad"])
-        self.assertEqual([s["verdict"] for s in found["sections"]], ["confirmed", "failed", "confirmed"])
+        self.assertEqual([s["verdict"] for s in found["sections"]],
+                         ["confirmed", "failed", "confirmed"])
         page = (self.out / "report.html").read_text()
         self.assertIn("<title>NOT WHOLE", page)
         self.assertIn("no &lt;data&gt;", page)
-        published = subprocess.run([sys.executable, PAPER / "publish.py", self.out / "report.json", "--root",
-                                    self.folder], capture_output=True, text=True)
+        published = subprocess.run(
+            [sys.executable, PAPER / "publish.py", self.out / "report.json", "--root", self.folder],
+            capture_output=True, text=True)
         self.assertNotEqual(published.returncode, 0)
         self.assertIn("20_bad", published.stderr)
 
@@ -39,7 +41,8 @@ class FailureTest(Scratch):
         self.assertEqual(self.run_paper().returncode, 0)
         self.section("10_once", 'raise RuntimeError("gone")')
         self.assertEqual(self.run_paper().returncode, 1)
-        self.assertEqual(json.loads((self.out / "report.json").read_text())["sections"][0]["shown"], [])
+        self.assertEqual(
+            json.loads((self.out / "report.json").read_text())["sections"][0]["shown"], [])
 
     def test_a_section_that_cannot_be_read_or_shown_fails(self):
         (self.sections / "10_broken.py").write_text("TITLE = (\n")
@@ -71,8 +74,10 @@ class FailureTest(Scratch):
 
 class TinyTest(Scratch):
     def test_from_ratings_to_documents(self):
-        run = subprocess.run([sys.executable, PAPER / "paper.py", DPMF, "--scale", "tiny", "--out", self.out, "--only",
-                              "15,20,25,30,70"], capture_output=True, text=True)
+        run = subprocess.run([
+            sys.executable, PAPER / "paper.py", DPMF, "--scale", "tiny", "--out", self.out,
+            "--only", "15,20,25,30,70"
+        ], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stderr)
         found = json.loads((self.out / "report.json").read_text())
         self.assertEqual(found["failed"], [])
@@ -82,18 +87,24 @@ class TinyTest(Scratch):
         for section in found["sections"]:
             for shown in section["shown"]:
                 if shown["kind"] != "text":
-                    self.assertTrue((self.out / "csv" / f"{section['name']}.{shown['name']}.csv").exists())
+                    self.assertTrue(
+                        (self.out / "csv" / f"{section['name']}.{shown['name']}.csv").exists())
         self.assertNotIn(str(self.folder), (self.out / "report.html").read_text())
         self.check_publish(found)
 
     def check_publish(self, found):
         (self.folder / "docs").mkdir()
-        before = ("Before.\n\n<!-- from report: tiny 30_time_by_dimension.speed_netflix -->\nold\n<!-- end -->\n\n"
-                  "<!-- from report: full 30_time_by_dimension.speed_netflix -->\nkept\n<!-- end -->\n"
-                  "<!-- from report: tiny 10_bandwidth.bandwidth -->\nkept too\n<!-- end -->\nAfter.\n")
+        before = (
+            "Before.\n\n<!-- from report: tiny 30_time_by_dimension.speed_netflix -->\nold\n<!-- "
+            "end -->\n\n"
+            "<!-- from report: full 30_time_by_dimension.speed_netflix -->\nkept\n<!-- end -->\n"
+            "<!-- from report: tiny 10_bandwidth.bandwidth -->\nkept too\n<!-- end -->\nAfter.\n")
         (self.folder / "README.md").write_text(before)
         (self.folder / "docs" / "performance.md").write_text("nothing here\n")
-        command = [sys.executable, PAPER / "publish.py", self.out / "report.json", "--busy", "--root", self.folder]
+        command = [
+            sys.executable, PAPER / "publish.py", self.out / "report.json", "--busy", "--root",
+            self.folder
+        ]
         self.assertEqual(subprocess.run([*command, "--check"], capture_output=True).returncode, 1)
         self.assertEqual((self.folder / "README.md").read_text(), before)
         subprocess.run([*command, "--page"], check=True, capture_output=True)
@@ -110,7 +121,8 @@ class TinyTest(Scratch):
         for name in re.findall(r"\]\((.*?\.svg)\)", kept):
             self.assertTrue((folder / name).read_text().startswith("<svg"))
         self.assertIn("20_rmse_by_time.netflix_8.svg", kept)
-        (self.folder / "README.md").write_text("<!-- from report: tiny 15_power_law.no_such -->\n<!-- end -->\n")
+        (self.folder /
+         "README.md").write_text("<!-- from report: tiny 15_power_law.no_such -->\n<!-- end -->\n")
         missing = subprocess.run(command, capture_output=True, text=True)
         self.assertNotEqual(missing.returncode, 0)
         self.assertIn("no table 15_power_law.no_such", missing.stderr)
@@ -128,9 +140,14 @@ class DivergingTest(Scratch):
             section.dpmf_run(work, dataset, 8, 3, steps, False)
         good = section.dpmf_run(work, dataset, 8, 3, [], False)
         self.assertEqual(len(good["rmse_by_time"]), 3)
-        panel = {"set": "netflix", "title": "N", "label": "l", "k": 8, "epochs": 3,
-                 "runs": [{"name": "C-SGD", "way": "sgd", **good}, {"name": "theirs", "way": "paper", **run}]}
-        texts = [x.text for x in section.show({"panels": [panel], "skipped": []}) if hasattr(x, "text")]
+        panel = {
+            "set": "netflix", "title": "N", "label": "l", "k": 8, "epochs": 3,
+            "runs": [{"name": "C-SGD", "way": "sgd", **good},
+                     {"name": "theirs", "way": "paper", **run}]
+        }
+        texts = [
+            x.text for x in section.show({"panels": [panel], "skipped": []}) if hasattr(x, "text")
+        ]
         self.assertTrue(any("diverged: N at k = 8" in text for text in texts))
 
 

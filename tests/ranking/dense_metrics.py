@@ -36,7 +36,8 @@ def read_model(path):
         return {text[a:b].decode(): at for at, (a, b) in enumerate(zip(offsets, offsets[1:]))}
 
     users, items = (tensor(side + "_factors").astype(float) for side in ("user", "item"))
-    scores = users @ items.T + tensor("user_biases").astype(float)[:, None] + tensor("item_biases").astype(float)
+    scores = (users @ items.T + tensor("user_biases").astype(float)[:, None] +
+              tensor("item_biases").astype(float))
     return scores + float(about.get("dpmf.offset", 0)), ids("user"), ids("item")
 
 
@@ -61,10 +62,13 @@ def judge(order, wanted, n):
     ideal = np.concatenate([[np.nan], np.cumsum(1 / np.log2(places + 1))])
     found = hits.sum(1)
     first = np.where(hits.any(1), 1 / (hits.argmax(1) + 1.0), 0)
-    return np.stack([found / relevant, found / most, np.where(np.isnan(relevant), np.nan, found / n),
-                     (hits / np.log2(places + 1)).sum(1) / ideal[np.nan_to_num(most).astype(int)],
-                     (hits * np.cumsum(hits, 1) / places).sum(1) / most,
-                     np.where(np.isnan(relevant), np.nan, first)], 1)
+    return np.stack([
+        found / relevant, found / most,
+        np.where(np.isnan(relevant), np.nan, found / n),
+        (hits / np.log2(places + 1)).sum(1) / ideal[np.nan_to_num(most).astype(int)],
+        (hits * np.cumsum(hits, 1) / places).sum(1) / most,
+        np.where(np.isnan(relevant), np.nan, first)
+    ], 1)
 
 
 def all_items(scores, seen, test, popularity, n):
@@ -96,10 +100,15 @@ def all_items(scores, seen, test, popularity, n):
 
 
 def candidates(scores, rows, n):
-    places = np.array([1 + sum(scores[user, other] >= scores[user, wanted] for other in set(others) - {wanted})
-                       for user, wanted, others in rows])
+    places = np.array([
+        1 + sum(scores[user, other] >= scores[user, wanted] for other in set(others) - {wanted})
+        for user, wanted, others in rows
+    ])
     near = places <= n
-    return {"hr": near.mean(), "ndcg": (near / np.log2(places + 1)).mean(), "mrr": (near / places).mean()}
+    return {
+        "hr": near.mean(), "ndcg": (near / np.log2(places + 1)).mean(),
+        "mrr": (near / places).mean()
+    }
 
 
 def compare(name, ours, theirs):
@@ -136,8 +145,10 @@ def main():
     with open("candidates.csv", "w") as file:
         print("user,item,negatives", file=file)
         for user, item, others in rows:
-            print(user_names[user], item_names[item], *(item_names[other] for other in others), sep=",", file=file)
-    compare(f"n = {n}, candidates", evaluate("--candidates", "candidates.csv"), candidates(scores, rows, n))
+            print(user_names[user], item_names[item], *(item_names[other] for other in others),
+                  sep=",", file=file)
+    compare(f"n = {n}, candidates", evaluate("--candidates", "candidates.csv"),
+            candidates(scores, rows, n))
 
 
 main()

@@ -54,22 +54,26 @@ def make(rows, step, low):
 def error(step, *more):
     """The error on test.csv in steps, or what was said."""
     process = dpmf("evaluate", "m.safetensors", "test.csv", "--json", *more)
-    return float(json.loads(process.stdout)["rmse"]) / step if process.returncode == 0 else process.stderr
+    return (float(json.loads(process.stdout)["rmse"]) /
+            step if process.returncode == 0 else process.stderr)
 
 
 def learn(solver, *more):
-    return dpmf("train", "-q", "train.csv", "-o", "m.safetensors", "-k", "3", "--epochs", "8", "--seed", "1",
-                "--deterministic", "--solver", solver, *more)
+    return dpmf("train", "-q", "train.csv", "-o", "m.safetensors", "-k", "3", "--epochs", "8",
+                "--seed", "1", "--deterministic", "--solver", solver, *more)
 
 
 def release(step, low, mechanism):
-    return dpmf("train", "-q", "train.dpr", "-o", "m.safetensors", "--epsilon", "20", "--mechanism", mechanism, "--rating-range",
-                f"{low!r}:{low + 4 * step!r}", "--catalogue", "items.csv", "--population", "p")
+    return dpmf("train", "-q", "train.dpr", "-o", "m.safetensors", "--epsilon", "20", "--mechanism",
+                mechanism, "--rating-range", f"{low!r}:{low + 4 * step!r}", "--catalogue",
+                "items.csv", "--population", "p")
 
 
 def compare(name, process, got, usual, slack):
     verdict(process.returncode == 0, f"{name}: {process.stderr}")
-    verdict(isinstance(got, float) and abs(got - usual) <= slack * usual, f"{name}: an error of {got}, and on 1 to 5 of {usual}")
+    verdict(
+        isinstance(got, float) and abs(got - usual) <= slack * usual,
+        f"{name}: an error of {got}, and on 1 to 5 of {usual}")
 
 
 def check_fine(rows):
@@ -96,22 +100,29 @@ def check_beyond(rows):
     for step, low in BEYOND:
         make(rows, step, low)
         for solver in SOLVERS:
-            for rate in ([], ["--learning-rate", "1e-3"], ["--learning-rate", "1e-30"]) if solver == "sgd" else ([],):
+            for rate in ([], ["--learning-rate", "1e-3"],
+                         ["--learning-rate", "1e-30"]) if solver == "sgd" else ([], ):
                 process = learn(solver, *rate)
-                verdict(process.returncode == 3 and "--rescale" in process.stderr and " inf" not in process.stderr,
-                        f"{solver} {rate}, steps of {step:g}: status {process.returncode}, {process.stderr}")
+                verdict(
+                    process.returncode == 3 and "--rescale" in process.stderr and
+                    " inf" not in process.stderr,
+                    f"{solver} {rate}, steps of {step:g}: status {process.returncode}, "
+                    f"{process.stderr}"
+                )
         for mechanism in MECHANISMS:
             process = release(step, low, mechanism)
-            verdict(process.returncode == 2 and "range" in process.stderr + process.stdout or "within" in process.stderr,
-                    f"{mechanism}, steps of {step:g}: status {process.returncode}, {process.stderr}")
+            verdict(
+                process.returncode == 2 and "range" in process.stderr + process.stdout or
+                "within" in process.stderr,
+                f"{mechanism}, steps of {step:g}: status {process.returncode}, {process.stderr}")
 
 
 work = tempfile.mkdtemp()
 try:
     os.chdir(work)
     os.environ.update(LC_ALL="C.UTF-8", XDG_STATE_HOME=work)
-    must("synth", "-q", "--users", "300", "--items", "90", "--ratings", "9000", "--seed", "3", "-o", "all.dpr",
-         "--catalogue-out", "items.csv")
+    must("synth", "-q", "--users", "300", "--items", "90", "--ratings", "9000", "--seed", "3", "-o",
+         "all.dpr", "--catalogue-out", "items.csv")
     must("export", "-q", "all.dpr", "--csv", "all.csv")
     with open("all.csv", encoding="ascii") as text:
         table = [line.strip().split(",")[:3] for line in text][1:]

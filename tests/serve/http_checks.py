@@ -203,7 +203,8 @@ def check_unchanged():
 def check_kept_alive():
     """Many requests on one connection, also sent all at once; after a 304 and a 404 too."""
     with Server() as server, server.connect() as connection:
-        requests = [("GET", "/v1/items", 200), ("HEAD", "/", 200), ("GET", "/none", 404), ("GET", "/v1/statement", 200)] * 5
+        requests = ([("GET", "/v1/items", 200), ("HEAD", "/", 200), ("GET", "/none", 404),
+                     ("GET", "/v1/statement", 200)] * 5)
         for method, path, status in requests:
             connection.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             if method == "GET":
@@ -228,8 +229,9 @@ def check_queries():
 
 def check_paths():
     with Server() as server:
-        for path in ("/v1", "/v1/", "/v1/items/", "//", "/index.html", "/v1/release%00.html", "/%2e%2e/etc/passwd",
-                     "/../../etc/passwd", "/v1/../v1/items", "/V1/items", "/favicon.ico", "/%", "/v1%2fitems"):
+        for path in ("/v1", "/v1/", "/v1/items/", "//", "/index.html", "/v1/release%00.html",
+                     "/%2e%2e/etc/passwd", "/../../etc/passwd", "/v1/../v1/items", "/V1/items",
+                     "/favicon.ico", "/%", "/v1%2fitems"):
             equal((path, server.get(path).status), (path, 404))
 
 
@@ -243,12 +245,14 @@ def check_methods():
 def check_hosts():
     with Server("--host", "Films.example.org", "--host", "[fd00::7]") as server:
         port = server.port
-        for host in ("localhost", f"localhost:{port}", "127.0.0.1", f"127.0.0.1:{port}", f"[::1]:{port}", "[::1]",
-                     "LOCALHOST", "films.example.org", "FILMS.EXAMPLE.ORG:443", "[fd00::7]", "localhost:1"):
+        for host in ("localhost", f"localhost:{port}", "127.0.0.1", f"127.0.0.1:{port}",
+                     f"[::1]:{port}", "[::1]", "LOCALHOST", "films.example.org",
+                     "FILMS.EXAMPLE.ORG:443", "[fd00::7]", "localhost:1"):
             equal((host, server.get("/v1/items", host=host).status), (host, 200))
-        for host in ("evil.example", f"evil.example:{port}", "localhost.evil.example", "xlocalhost", "127.0.0.2",
-                     "127.0.0.1.evil.example", "[::2]", "localhost:80x", "localhost:123456", "localhost@evil.example",
-                     "localhost,evil.example", "", "films.example.org.", "0.0.0.0"):
+        for host in ("evil.example", f"evil.example:{port}", "localhost.evil.example", "xlocalhost",
+                     "127.0.0.2", "127.0.0.1.evil.example", "[::2]", "localhost:80x",
+                     "localhost:123456", "localhost@evil.example", "localhost,evil.example", "",
+                     "films.example.org.", "0.0.0.0"):
             answer = server.get("/v1/items", host=host)
             assert answer.status in (400, 421), (host, answer.status)
             assert b"dune" not in answer.body
@@ -257,8 +261,13 @@ def check_hosts():
 def check_host_lines():
     with Server() as server:
         equal(Answer(server.send(b"GET /v1/items HTTP/1.1\r\n\r\n")).status, 400)
-        equal(Answer(server.send(b"GET /v1/items HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n")).status, 400)
-        equal(Answer(server.send(b"GET /v1/items HTTP/1.1\r\nHost: localhost\r\nhost: evil\r\n\r\n")).status, 400)
+        equal(
+            Answer(
+                server.send(b"GET /v1/items HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n")
+            ).status, 400)
+        equal(
+            Answer(server.send(
+                b"GET /v1/items HTTP/1.1\r\nHost: localhost\r\nhost: evil\r\n\r\n")).status, 400)
         equal(Answer(server.send(b"GET /v1/items HTTP/1.0\r\n\r\n")).status, 200)
         equal(Answer(server.send(b"GET /v1/items HTTP/1.0\r\nHost: evil\r\n\r\n")).status, 421)
         equal(server.get("http://evil.example/v1/items").status, 404)
@@ -270,7 +279,8 @@ def check_addresses():
     with Server("--address", "127.0.0.3") as server:
         equal(server.line["url"], f"http://127.0.0.3:{server.port}/")
         with socket.create_connection(("127.0.0.3", server.port), PATIENCE) as connection:
-            connection.sendall(b"GET /v1/items HTTP/1.1\r\nHost: 127.0.0.3\r\nConnection: close\r\n\r\n")
+            connection.sendall(
+                b"GET /v1/items HTTP/1.1\r\nHost: 127.0.0.3\r\nConnection: close\r\n\r\n")
             equal(Answer(read_all(connection)).status, 200)
         assert raises(OSError, lambda: socket.create_connection(("127.0.0.1", server.port), 5))
     if socket.has_ipv6 and os.path.exists("/proc/net/if_inet6"):
@@ -282,23 +292,26 @@ def check_bodies():
     """Refused by the head alone, and never read: the server does not grow."""
     with Server() as server:
         before = server.memory()
-        for head, status in (("POST / HTTP/1.1\r\nContent-Length: 5", 405),
-                             ("PUT /v1/release HTTP/1.1\r\nContent-Length: 99999999999", 405),
-                             ("GET / HTTP/1.1\r\nContent-Length: 5", 413),
-                             ("GET / HTTP/1.1\r\nContent-Length: 99999999999", 413),
-                             ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked", 413),
-                             ("GET / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 9999999", 413),
-                             ("HEAD / HTTP/1.1\r\nContent-Length: 1", 413),
-                             ("GET / HTTP/1.1\r\nContent-Length: 0", 200),
-                             ("GET / HTTP/1.1\r\nContent-Length: -1", 400),
-                             ("GET / HTTP/1.1\r\nContent-Length: five", 400),
-                             ("GET / HTTP/1.1\r\nContent-Length: 18446744073709551617", (400, 413))):
-            answer = Answer(server.send(f"{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()))
+        for head, status in (("POST / HTTP/1.1\r\nContent-Length: 5",
+                              405), ("PUT /v1/release HTTP/1.1\r\nContent-Length: 99999999999",
+                                     405), ("GET / HTTP/1.1\r\nContent-Length: 5", 413),
+                             ("GET / HTTP/1.1\r\nContent-Length: 99999999999",
+                              413), ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked", 413),
+                             ("GET / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 9999999",
+                              413), ("HEAD / HTTP/1.1\r\nContent-Length: 1",
+                                     413), ("GET / HTTP/1.1\r\nContent-Length: 0",
+                                            200), ("GET / HTTP/1.1\r\nContent-Length: -1", 400),
+                             ("GET / HTTP/1.1\r\nContent-Length: five",
+                              400), ("GET / HTTP/1.1\r\nContent-Length: 18446744073709551617",
+                                     (400, 413))):
+            answer = Answer(
+                server.send(f"{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()))
             wanted = status if isinstance(status, tuple) else (status,)
             assert answer.status in wanted, (head, answer.status)
         for _ in range(3):
             with server.connect() as connection:
-                connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 30000000\r\n\r\n")
+                connection.sendall(
+                    b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 30000000\r\n\r\n")
                 try:
                     for _ in range(30):
                         connection.sendall(bytes(1000000))
@@ -311,10 +324,11 @@ def check_smuggling():
     """What follows a refused head is not taken for a request."""
     with Server() as server:
         hidden = b"GET /v1/statement HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        for head in (b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 51\r\n\r\n",
-                     b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 51\r\n\r\n",
-                     b"GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n33\r\n",
-                     b"GET / HTTP/1.1\r\nHost: evil\r\n\r\n"):
+        for head in (
+                b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 51\r\n\r\n",
+                b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 51\r\n\r\n",
+                b"GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n33\r\n",
+                b"GET / HTTP/1.1\r\nHost: evil\r\n\r\n"):
             data = server.send(head + hidden)
             assert data.count(b"HTTP/1.1 ") <= 1, data
             assert b"epsilon" not in data
@@ -323,8 +337,10 @@ def check_smuggling():
 def check_zero_bytes():
     """A zero byte ends a text in C; what is behind it must not go unseen."""
     with Server() as server:
-        for head in (b"GET /\0 HTTP/1.1\r\nHost: localhost", b"GET /\0none HTTP/1.1\r\nHost: localhost",
-                     b"GET /v1/items\0?x=1 HTTP/1.1\r\nHost: localhost", b"GET /?x=\0 HTTP/1.1\r\nHost: localhost",
+        for head in (b"GET /\0 HTTP/1.1\r\nHost: localhost",
+                     b"GET /\0none HTTP/1.1\r\nHost: localhost",
+                     b"GET /v1/items\0?x=1 HTTP/1.1\r\nHost: localhost",
+                     b"GET /?x=\0 HTTP/1.1\r\nHost: localhost",
                      b"GET / HTTP/1.1\r\nHost: localhost\0.evil.example",
                      b"GET / HTTP/1.1\r\nHost: localhost\r\nX: y\0z", b"HEAD /\0 HTTP/1.0\r\nX: y"):
             answer = Answer(server.send(head + b"\r\nConnection: close\r\n\r\n"))
@@ -342,16 +358,20 @@ def check_zero_bytes():
 def check_malformed():
     """Answered 4xx (505 where another version of HTTP is spoken), or hung up on; and never with
     content."""
-    requests = [b"\r\n\r\n", b"GET\r\n\r\n", b"GET /\r\n\r\n", b"GET  HTTP/1.1\r\n\r\n", b"hello\r\n\r\n", b"\0" * 100,
-                b"GET / HTTP/1.1\r\nHost localhost\r\n\r\n", b"GET / HTTP/1.1\r\n: localhost\r\n\r\n", b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
-                b"GET / HTTPS/1.1\r\nHost: localhost\r\n\r\n", b"GET / HTTP/1\r\nHost: localhost\r\n\r\n",
-                b"GET /none\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET / x HTTP/1.1\r\nHost: localhost\r\n\r\n",
-                b"GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: \xff\r\n\r\n",
-                b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
-                b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 10000 + b"\r\n",
-                b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"z" * 100000 + b"\r\n\r\n",
-                b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200) + b"\r\n\r\n",
-                b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"GET * HTTP/1.1\r\nHost: localhost\r\n\r\n"]
+    requests = [
+        b"\r\n\r\n", b"GET\r\n\r\n", b"GET /\r\n\r\n", b"GET  HTTP/1.1\r\n\r\n", b"hello\r\n\r\n",
+        b"\0" * 100, b"GET / HTTP/1.1\r\nHost localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\n: localhost\r\n\r\n", b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTPS/1.1\r\nHost: localhost\r\n\r\n", b"GET / HTTP/1\r\nHost: localhost\r\n\r\n",
+        b"GET /none\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / x HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: \xff\r\n\r\n",
+        b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 10000 + b"\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"z" * 100000 + b"\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200) + b"\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"GET * HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    ]
     generator = random.Random(5)
     whole = b"GET /v1/none HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     for _ in range(200):
@@ -369,7 +389,8 @@ def check_malformed():
                     pass
                 data = read_all(connection)
             status = Answer(data).status if data else None
-            assert status is None or 400 <= status < 500 or status == 505, (request[:80], data[:200])
+            assert (status is None or 400 <= status < 500 or
+                    status == 505), (request[:80], data[:200])
         equal(server.get("/v1/items").status, 200)
         equal(server.stop(), -signal.SIGTERM)
 
@@ -410,13 +431,15 @@ def slow_heads(timeout):
         seconds = []
         while time.monotonic() < begun + 1.2:
             seconds.append(timed(lambda: equal(server.get("/v1/statement").status, 200)))
-        assert sorted(seconds)[len(seconds) // 2] < timeout / 6 and max(seconds) < 0.8 * timeout, seconds
+        assert (sorted(seconds)[len(seconds) // 2] < timeout / 6 and
+                max(seconds) < 0.8 * timeout), seconds
         # A byte now and then does not make a request late for ever.
         ended = set()
         while len(ended) < len(slow):
             assert time.monotonic() < begun + PATIENCE, len(ended)
             for connection in slow:
-                if connection not in ended and raises(OSError, lambda c=connection: c.sendall(b"x")):
+                if (connection not in ended and
+                        raises(OSError, lambda c=connection: c.sendall(b"x"))):
                     ended.add(connection)
             time.sleep(0.1)
         for connection in silent:
@@ -462,12 +485,14 @@ def check_half_open():
     with Server() as server:
         for i in range(300):
             connection = server.connect()
-            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n" + (b"\r\n" if i % 3 else b""))
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n" +
+                               (b"\r\n" if i % 3 else b""))
             if i % 2:  # with a reset
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
             connection.close()
         with server.connect() as connection:  # half closed, and still answered
-            connection.sendall(b"GET /v1/items HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            connection.sendall(
+                b"GET /v1/items HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             connection.shutdown(socket.SHUT_WR)
             equal(Answer(read_all(connection)).status, 200)
         equal(server.stop(), -signal.SIGTERM)
@@ -476,7 +501,10 @@ def check_half_open():
 def check_together():
     """Sixteen clients at once get whole and right answers, on every path."""
     with Server("-j", "3") as server:
-        wanted = {path: server.get(path).body for path in ("/", "/v1/release", "/v1/items", "/v1/statement")}
+        wanted = {
+            path: server.get(path).body
+            for path in ("/", "/v1/release", "/v1/items", "/v1/statement")
+        }
         wrong = []
 
         def client(seed):

@@ -25,12 +25,14 @@ def find(work):
     folder = work.env.get("AUTHORS")
     if not folder:
         return None
-    program, getdata = (os.path.join(os.path.realpath(folder), p) for p in ("src/mf", "data/getdata"))
+    program, getdata = (os.path.join(os.path.realpath(folder), p)
+                        for p in ("src/mf", "data/getdata"))
     for path in (program, getdata):
         if not os.access(path, os.X_OK):
             raise Failure(f"AUTHORS={folder}: there is no program {path}")
     digest = sha256_of_file(program)
-    return Peer(sys.modules[__name__], f"C-SGD, sha256 {digest[:16]}", digest, program=program, getdata=getdata)
+    return Peer(sys.modules[__name__], f"C-SGD, sha256 {digest[:16]}", digest, program=program,
+                getdata=getdata)
 
 
 def convert(work, peer, dataset):
@@ -45,7 +47,9 @@ def convert(work, peer, dataset):
             continue
         with open(text, "w", encoding="ascii") as out:
             subprocess.run(["awk", BY_USER, files[which]], stdout=out, check=True)
-        work.run([peer.getdata, "-r", text, "-w", target + ".part", "--method", "protobuf", "--size", 1000])
+        work.run([
+            peer.getdata, "-r", text, "-w", target + ".part", "--method", "protobuf", "--size", 1000
+        ])
         os.replace(target + ".part", target)
         os.unlink(text)
     return found
@@ -63,9 +67,11 @@ def run(work, peer, files, k, epochs, threads, validate):
             marks.append((float(found[2]), float(found[3])))
         return len(marks) == epochs
 
-    work.run([peer.program, "--alg", "mf", "--train", files["train"], "--test", files["test"], "--nu", files["users"],
-              "--nv", files["items"], "--dim", k, "--iter", epochs + 1, "--fly", threads, "--eta", "0.02", "--lambda",
-              "0.005", "--gam", "1", "--bias", files["bias"]], on_line=on_line)
+    work.run([
+        peer.program, "--alg", "mf", "--train", files["train"], "--test", files["test"], "--nu",
+        files["users"], "--nv", files["items"], "--dim", k, "--iter", epochs + 1, "--fly", threads,
+        "--eta", "0.02", "--lambda", "0.005", "--gam", "1", "--bias", files["bias"]
+    ], on_line=on_line)
     if len(marks) != epochs:
         raise Failure(f"the authors' prototype printed {len(marks)} iterations of {epochs}")
     spent = [b[0] - a[0] for a, b in zip([(0, 0), *marks], marks)]

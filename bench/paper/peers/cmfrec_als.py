@@ -2,7 +2,7 @@
 defaults alone."""
 import sys
 
-from peers.in_python import convert, find_package, run_defaults  # noqa: F401  (convert is the adapter's)
+from peers.in_python import convert, find_package, run_defaults  # noqa: F401
 
 NAME = "cmfrec CMF"
 HOW = "the Python package cmfrec (PEER_PYTHON names a Python that has it)"

@@ -15,7 +15,10 @@ from peers.rating_text import numbered
 from work import Failure, sha256_of_file
 
 NAME = "GraphChi"
-HOW = "GRAPHCHI=PATH/sgd of its collaborative filtering toolkit; GRAPHCHI_BUILD tells how it was built"
+HOW = (
+    "GRAPHCHI=PATH/sgd of its collaborative filtering toolkit; GRAPHCHI_BUILD tells how it was "
+    "built"
+)
 SHAPES = ("netflix", "yahoo", "movielens")
 HAS_ERROR = True
 LINE = re.compile(r"^\s*([0-9.e+]+)\) Iteration:\s*(\d+) Training RMSE:\s*([0-9.e+-]+)"
@@ -31,8 +34,8 @@ def find(work):
     program = os.path.realpath(program)
     digest = sha256_of_file(program)
     flags = work.env.get("GRAPHCHI_BUILD", "build flags not told (GRAPHCHI_BUILD)")
-    return Peer(sys.modules[__name__], f"sgd, {flags}, sha256 {digest[:16]}", digest, program=program,
-                root=root_of(program))
+    return Peer(sys.modules[__name__], f"sgd, {flags}, sha256 {digest[:16]}", digest,
+                program=program, root=root_of(program))
 
 
 def root_of(program):
@@ -82,9 +85,10 @@ def run_with_defaults(work, peer, files, threads):
         if (found := LINE.match(line)) and found[4]:
             errors.append(float(found[4]))
 
-    seconds = work.run([peer.program, f"--training={files['train']}", f"--validation={files['test']}",
-                        f"--minval={files['low']}", f"--maxval={files['high']}", "--quiet=1", "execthreads", threads],
-                       on_line=on_line, env={"GRAPHCHI_ROOT": peer.root}).seconds
+    seconds = work.run([
+        peer.program, f"--training={files['train']}", f"--validation={files['test']}",
+        f"--minval={files['low']}", f"--maxval={files['high']}", "--quiet=1", "execthreads", threads
+    ], on_line=on_line, env={"GRAPHCHI_ROOT": peer.root}).seconds
     if not errors:
         raise Failure("GraphChi printed no validation error")
     return {"seconds": seconds, "rmse": errors[-1]}
@@ -100,10 +104,12 @@ def run(work, peer, files, k, epochs, threads, validate):
 
     # The paper's step size and decay for it are not told: GraphChi's examples, with the paper's
     # penalty.
-    work.run([peer.program, f"--training={files['train']}", f"--validation={files['test']}", f"--D={k}",
-              f"--max_iter={epochs + 1}", "--sgd_gamma=0.02", "--sgd_lambda=0.005", f"--minval={files['low']}",
-              f"--maxval={files['high']}", "--allow_zeros=1", "--quiet=1", "execthreads", threads], on_line=on_line,
-             env={"GRAPHCHI_ROOT": peer.root})
+    work.run([
+        peer.program, f"--training={files['train']}", f"--validation={files['test']}", f"--D={k}",
+        f"--max_iter={epochs + 1}", "--sgd_gamma=0.02", "--sgd_lambda=0.005",
+        f"--minval={files['low']}", f"--maxval={files['high']}", "--allow_zeros=1", "--quiet=1",
+        "execthreads", threads
+    ], on_line=on_line, env={"GRAPHCHI_ROOT": peer.root})
     if len(marks) != epochs + 1:
         raise Failure(f"GraphChi printed {len(marks)} iterations of {epochs + 1}")
     spent = [b[0] - a[0] for a, b in zip(marks, marks[1:])]
@@ -113,5 +119,6 @@ def run(work, peer, files, k, epochs, threads, validate):
             raise Failure("GraphChi printed no validation error")
         # The first iteration took about as long as the others: its own time has the reading in it.
         first = sorted(spent)[len(spent) // 2]
-        found["rmse_by_time"] = [[first + at - marks[0][0], float(error)] for at, error in marks[:epochs]]
+        found["rmse_by_time"] = [[first + at - marks[0][0], float(error)]
+                                 for at, error in marks[:epochs]]
     return found

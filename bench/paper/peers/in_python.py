@@ -27,7 +27,8 @@ def find_package(work, adapter, package, note):
     for python in (work.env.get("PEER_PYTHON"), sys.executable, shutil.which("python3")):
         if not python:
             continue
-        asked = subprocess.run([python, "-c", VERSION, package], capture_output=True, text=True, env=dict(work.env))
+        asked = subprocess.run([python, "-c", VERSION, package], capture_output=True, text=True,
+                               env=dict(work.env))
         if asked.returncode == 0:
             version = asked.stdout.strip().splitlines()[-1]
             ours = [sha256_of_file(path) for path in sorted(PROGRAMS.glob("*.py"))]  # how we run it
@@ -44,7 +45,8 @@ def run_defaults(package):
     """An adapter's `run_with_defaults` of a package that programs/defaults_run.py knows."""
     def run_with_defaults(work, peer, files, threads):
         asked = {key: files[key] for key in ("train", "test", "users", "items", "low", "high")}
-        return run_program(work, peer, "defaults_run.py", package=package, threads=threads, seed=work.seed, **asked)
+        return run_program(work, peer, "defaults_run.py", package=package, threads=threads,
+                           seed=work.seed, **asked)
     return run_with_defaults
 
 
@@ -52,13 +54,15 @@ def run_ranking(package):
     """An adapter's `rank_with_defaults` of a package that programs/ranking_run.py knows."""
     def rank_with_defaults(work, peer, files, threads):
         asked = {key: files[key] for key in ("train", "test", "users", "items")}
-        return run_program(work, peer, "ranking_run.py", package=package, threads=threads, seed=work.seed, **asked)
+        return run_program(work, peer, "ranking_run.py", package=package, threads=threads,
+                           seed=work.seed, **asked)
     return rank_with_defaults
 
 
 def run_program(work, peer, name, **parameters):
     """Runs programs/NAME with parameters as JSON; the last line it prints is its result as JSON."""
-    printed = work.run([peer.python, PROGRAMS / name, json.dumps(parameters)]).stdout.strip().splitlines()
+    printed = work.run([peer.python, PROGRAMS / name,
+                        json.dumps(parameters)]).stdout.strip().splitlines()
     if not printed:
         raise Failure(f"{peer.name} printed nothing")
     return json.loads(printed[-1])

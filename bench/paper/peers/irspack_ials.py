@@ -3,7 +3,7 @@ too. It ranks and predicts no ratings, so it is in the section on ranking alone.
 """
 import sys
 
-from peers.in_python import convert, find_package, run_ranking  # noqa: F401  (convert is the adapter's)
+from peers.in_python import convert, find_package, run_ranking  # noqa: F401
 
 NAME = "irspack iALS"
 HOW = "the Python package irspack (PEER_PYTHON names a Python that has it)"
@@ -14,7 +14,8 @@ rank_with_defaults = run_ranking("irspack")
 
 
 def find(work):
-    return find_package(work, sys.modules[__name__], "irspack", "iALS of Rendle et al. for implicit feedback")
+    return find_package(work, sys.modules[__name__], "irspack",
+                        "iALS of Rendle et al. for implicit feedback")
 
 
 def memory_needed(files, k):

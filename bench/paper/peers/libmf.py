@@ -28,13 +28,15 @@ def find(work):
     if not os.access(program, os.X_OK):
         raise Failure(f"LIBMF={program}: there is no such program")
     program = os.path.realpath(program)
-    commit = subprocess.run(["git", "-C", os.path.dirname(program), "rev-parse", "--short=7", "HEAD"],
-                            capture_output=True, text=True)
+    commit = subprocess.run(
+        ["git", "-C", os.path.dirname(program), "rev-parse", "--short=7", "HEAD"],
+        capture_output=True, text=True)
     version = f"commit {commit.stdout.strip()}" if commit.returncode == 0 else "commit unknown"
     flags = work.env.get("LIBMF_BUILD", "build flags not told (LIBMF_BUILD)")
     digest = sha256_of_file(program)
-    return Peer(sys.modules[__name__], f"{version}, {flags}, sha256 {digest[:16]}; it has no biases",
-                digest, program=program)
+    return Peer(sys.modules[__name__],
+                f"{version}, {flags}, sha256 {digest[:16]}; it has no biases", digest,
+                program=program)
 
 
 def convert(work, _peer, dataset):
@@ -50,7 +52,8 @@ def run_with_defaults(work, peer, files, threads):
     error."""
     predict = os.path.join(os.path.dirname(peer.program), "mf-predict")
     if not os.access(predict, os.X_OK):
-        raise Failure(f"{os.path.dirname(peer.program)} has no mf-predict, which LIBMF's make builds")
+        raise Failure(
+            f"{os.path.dirname(peer.program)} has no mf-predict, which LIBMF's make builds")
     model, out = work.temporary("libmf.model"), work.temporary("libmf.predicted")
     seconds = work.run([peer.program, "-s", threads, files["train"], model]).seconds
     found = re.search(r"RMSE = ([0-9.]+)", work.run([predict, files["test"], model, out]).stdout)
@@ -73,8 +76,10 @@ def run(work, peer, files, k, epochs, threads, validate):
     # Of accuracy nothing but its defaults is asked; of speed, the penalties and rate that dpmf's
     # benches always used.
     options = ["-p", files["test"]] if validate else ["-r", "0.02", "-l2", "0.05"]
-    work.run([peer.program, "-k", k, "-s", threads, "-t", epochs + 1, *options, files["train"], "/dev/null"],
-             on_line=on_line)
+    work.run([
+        peer.program, "-k", k, "-s", threads, "-t", epochs + 1, *options, files["train"],
+        "/dev/null"
+    ], on_line=on_line)
     if len(marks) != epochs + 1:
         raise Failure(f"LIBMF printed {len(marks)} iterations of {epochs + 1}")
     spent = [b[0] - a[0] for a, b in zip(marks, marks[1:])]
@@ -82,5 +87,6 @@ def run(work, peer, files, k, epochs, threads, validate):
     if validate:
         # The first iteration took about as long as the others: its own time has the reading in it.
         first = sorted(spent)[len(spent) // 2]
-        found["rmse_by_time"] = [[first + mark[0] - marks[0][0], float(mark[1][2])] for mark in marks[:epochs]]
+        found["rmse_by_time"] = [[first + mark[0] - marks[0][0],
+                                  float(mark[1][2])] for mark in marks[:epochs]]
     return found

@@ -29,7 +29,8 @@ def numbered(work, dataset):
     facts = folder / "numbered.json"
     try:
         found = json.loads(facts.read_text(encoding="utf-8"))
-        if found["key"] == dataset.key and os.path.exists(folder / "train.txt") and os.path.exists(folder / "test.txt"):
+        if (found["key"] == dataset.key and os.path.exists(folder / "train.txt") and
+                os.path.exists(folder / "test.txt")):
             return paths(folder, found)
     except (OSError, ValueError, KeyError):
         pass
@@ -40,16 +41,23 @@ def numbered(work, dataset):
         if os.path.exists(pipe):
             os.unlink(pipe)
         os.mkfifo(pipe)
-        exports.append(subprocess.Popen(
-            ["sh", "-c", 'exec "$1" export "$2" --csv - --quiet >"$3"', "sh", work.dpmf, store, pipe],
-            preexec_fn=dies_with_parent))
-    counted = work.run(["awk", "-v", f"train={folder / 'train.txt'}", "-v", f"test={folder / 'test.txt'}", NUMBER,
-                        *pipes]).stdout.split()
+        exports.append(
+            subprocess.Popen([
+                "sh", "-c", 'exec "$1" export "$2" --csv - --quiet >"$3"', "sh", work.dpmf, store,
+                pipe
+            ], preexec_fn=dies_with_parent))
+    counted = work.run([
+        "awk", "-v", f"train={folder / 'train.txt'}", "-v", f"test={folder / 'test.txt'}", NUMBER,
+        *pipes
+    ]).stdout.split()
     for export in exports:
         if export.wait() != 0:
             raise Failure(f"dpmf export of {dataset.name}: exit status {export.returncode}")
     users, items, ratings, test_ratings = map(int, counted)
-    found = {"key": dataset.key, "users": users, "items": items, "ratings": ratings, "test_ratings": test_ratings}
+    found = {
+        "key": dataset.key, "users": users, "items": items, "ratings": ratings,
+        "test_ratings": test_ratings
+    }
     write_whole(facts, json.dumps(found))
     return paths(folder, found)
 

@@ -2,7 +2,7 @@
 a run of all is timed, and its error measured once."""
 import sys
 
-from peers.in_python import convert, find_package, run_defaults, run_program  # noqa: F401  (convert is the adapter's)
+from peers.in_python import convert, find_package, run_defaults, run_program  # noqa: F401
 
 NAME = "Spark ALS"
 HOW = "the Python package pyspark and a Java (PEER_PYTHON names a Python that has it)"
@@ -13,7 +13,8 @@ run_with_defaults = run_defaults("pyspark")
 
 
 def find(work):
-    return find_package(work, sys.modules[__name__], "pyspark", "alternating least squares of MLlib, local mode")
+    return find_package(work, sys.modules[__name__], "pyspark",
+                        "alternating least squares of MLlib, local mode")
 
 
 def memory_needed(files, k):
@@ -21,5 +22,6 @@ def memory_needed(files, k):
 
 
 def run(work, peer, files, k, epochs, threads, validate):
-    return run_program(work, peer, "spark_als_run.py", train=files["train"], test=files["test"] if validate else None,
-                       k=k, epochs=epochs, threads=threads, seed=work.seed)
+    return run_program(work, peer, "spark_als_run.py", train=files["train"],
+                       test=files["test"] if validate else None, k=k, epochs=epochs,
+                       threads=threads, seed=work.seed)

@@ -1,7 +1,7 @@
 """Surprise's SVD: stochastic gradient descent with biases in compiled Python, one thread."""
 import sys
 
-from peers.in_python import convert, find_package, run_defaults, run_program  # noqa: F401  (convert is the adapter's)
+from peers.in_python import convert, find_package, run_defaults, run_program  # noqa: F401
 
 NAME = "Surprise SVD"
 HOW = "the Python package scikit-surprise (PEER_PYTHON names a Python that has it)"
@@ -21,5 +21,5 @@ def memory_needed(files, k):
 
 def run(work, peer, files, k, epochs, _threads, validate):
     return run_program(work, peer, "surprise_svd_run.py", train=files["train"],
-                       test=files["test"] if validate else None, low=files["low"], high=files["high"], k=k,
-                       epochs=epochs, seed=work.seed)
+                       test=files["test"] if validate else None, low=files["low"],
+                       high=files["high"], k=k, epochs=epochs, seed=work.seed)

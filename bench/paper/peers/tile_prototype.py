@@ -10,7 +10,10 @@ from peers import Peer
 from work import Failure, sha256_of_file
 
 NAME = "prototype"
-HOW = "PROTOTYPE=PATH of a trainer that takes --users, --k, --threads, --solver and --epochs and prints JSON"
+HOW = (
+    "PROTOTYPE=PATH of a trainer that takes --users, --k, --threads, --solver and --epochs and "
+    "prints JSON"
+)
 SHAPES = ("netflix",)
 HAS_ERROR = False  # its ratings are not those of the test
 
@@ -23,7 +26,8 @@ def find(work):
         raise Failure(f"PROTOTYPE={program}: there is no such program")
     program = os.path.realpath(program)
     digest = sha256_of_file(program)
-    return Peer(sys.modules[__name__], f"a speed target on ratings of its own, sha256 {digest[:16]}", digest,
+    return Peer(sys.modules[__name__],
+                f"a speed target on ratings of its own, sha256 {digest[:16]}", digest,
                 program=program)
 
 
@@ -38,8 +42,10 @@ def memory_needed(files, k):
 def run(work, peer, files, k, epochs, threads, validate):
     if validate:
         raise Failure("the prototype has ratings of its own: there is no error to compare")
-    printed = work.run([peer.program, "--users", files["users"], "--k", k, "--threads", threads, "--solver", "sgd",
-                        "--epochs", epochs]).stdout
+    printed = work.run([
+        peer.program, "--users", files["users"], "--k", k, "--threads", threads, "--solver", "sgd",
+        "--epochs", epochs
+    ]).stdout
     for line in printed.splitlines():
         found = json.loads(line)
         if found.get("solver") == "sgd":

@@ -9,8 +9,10 @@ from report import Plot, Series, Table, Text, size_text
 from work import Failure
 
 TITLE = "Bandwidth of this machine (Table 1)"
-PAPER = ("Each level of storage is faster than the one below, from a hard disk at 0.15 GB/s to the first-level cache "
-         "at up to 135 GB/s (one thread, a laptop of 2011): so data should be used while it is near.")
+PAPER = (
+    "Each level of storage is faster than the one below, from a hard disk at 0.15 GB/s to the "
+    "first-level cache "
+    "at up to 135 GB/s (one thread, a laptop of 2011): so data should be used while it is near.")
 QUOTED = {  # read, write, in GB/s: the paper's Table 1; spreads by their upper end
     "disk": (0.5, 0.35), "RAM": (14, 9), "L3": (44, 30), "L1": (135, 80),
 }
@@ -94,21 +96,33 @@ def best(data):
 
 
 def show(data):
-    rows = [["disk", f"a file of {size_text(data['disk']['bytes'])}", f"{data['disk']['read'] / 1e9:.3g}",
-             f"{data['disk']['write'] / 1e9:.3g}", *QUOTED["disk"]]]
+    rows = [[
+        "disk", f"a file of {size_text(data['disk']['bytes'])}",
+        f"{data['disk']['read'] / 1e9:.3g}", f"{data['disk']['write'] / 1e9:.3g}", *QUOTED["disk"]
+    ]]
     for level in reversed(data["levels"]):
         sizes = level["sizes"]
-        rows.append([level["name"], size_text(level["capacity"]), spread([s["read"] for s in sizes]),
-                     spread([s["write"] for s in sizes]), *QUOTED.get(level["name"], (None, None))])
+        rows.append([
+            level["name"],
+            size_text(level["capacity"]),
+            spread([s["read"] for s in sizes]),
+            spread([s["write"] for s in sizes]), *QUOTED.get(level["name"], (None, None))
+        ])
     found = best(data)
-    plot = Plot("levels", "Read and write bandwidth of one thread", "level", "GB/s",
-                [Series("read", [(n, r) for n, r, _ in found]), Series("write", [(n, w) for n, _, w in found]),
-                 Series("read", [(n, QUOTED[n][0]) for n, *_ in found if n in QUOTED], quoted=True)],
-                kind="bar", log_y=True, note="The paper's disk is its SSD.")
-    return [Table("bandwidth", ["level", "capacity", "read, GB/s", "write, GB/s", "read, GB/s", "write, GB/s"], rows,
-                  "One thread; a spread is over the size of what is gone over.", quoted=(4, 5)), plot,
-            Text(f"The disk: {data['disk']['how']}, written through to it. A virtual machine's disk may have a cache "
-                 f"of its host behind it.")]
+    plot = Plot("levels", "Read and write bandwidth of one thread", "level", "GB/s", [
+        Series("read", [(n, r) for n, r, _ in found]),
+        Series("write", [(n, w) for n, _, w in found]),
+        Series("read", [(n, QUOTED[n][0]) for n, *_ in found if n in QUOTED], quoted=True)
+    ], kind="bar", log_y=True, note="The paper's disk is its SSD.")
+    return [
+        Table("bandwidth",
+              ["level", "capacity", "read, GB/s", "write, GB/s", "read, GB/s", "write, GB/s"], rows,
+              "One thread; a spread is over the size of what is gone over.", quoted=(4, 5)), plot,
+        Text(
+            f"The disk: {data['disk']['how']}, written through to it. A virtual machine's disk "
+            "may have a cache "
+            f"of its host behind it.")
+    ]
 
 
 def verdict(data):
@@ -117,8 +131,12 @@ def verdict(data):
     writes = [w for _, _, w in found]
     # Neighbouring caches may write equally fast; what the design stands on is the way from memory
     # to the caches.
-    rises = all(a < b * 1.1 for a, b in zip(reads, reads[1:])) and writes[-1] > writes[1] > writes[0]
-    said = f"reads rise from {reads[0]:.2g} GB/s (disk) over {reads[1]:.2g} (RAM) to {reads[-1]:.3g} (L1)"
+    rises = (all(a < b * 1.1 for a, b in zip(reads, reads[1:])) and
+             writes[-1] > writes[1] > writes[0])
+    said = (
+        f"reads rise from {reads[0]:.2g} GB/s (disk) over {reads[1]:.2g} (RAM) to "
+        f"{reads[-1]:.3g} (L1)"
+    )
     if rises:
         return "confirmed", f"Each level is faster than the one below: {said}."
     return "not confirmed", f"Not every level was faster than the one below: {said}."

@@ -3,11 +3,14 @@ order, in the order that gives the same bits for any number of threads, and by h
 has it; LIBMF beside them.
 """
 from report import Plot, Series, Table
-from trainers import dpmf_speed, fits, in_turns, median_speed, peer_speed, ratio_text, ratios, summary
+from trainers import (dpmf_speed, fits, in_turns, median_speed, peer_speed, ratio_text, ratios,
+                      summary)
 
 TITLE = "Throughput by cores"
-PAPER = ("On Yahoo's set with 2048 dimensions the throughput of C-SGD rises with the number of cores, up to the 32 of "
-         "a c3.8xlarge (a figure without numbers in the text).")
+PAPER = (
+    "On Yahoo's set with 2048 dimensions the throughput of C-SGD rises with the number of cores, "
+    "up to the 32 of "
+    "a c3.8xlarge (a figure without numbers in the text).")
 FACTORS = {"tiny": 8, "small": 512, "medium": 2048, "full": 2048}
 WAYS = {"C-SGD": [], "C-SGD, deterministic": ["--deterministic"], "C-SGD, hogwild": ["--hogwild"]}
 EPOCHS = 3
@@ -35,8 +38,12 @@ def measure(work):
             run = work.once(name, peer_speed, work, peers[way], dataset, k, EPOCHS - 1, threads)
         else:
             continue
-        speeds.setdefault(way, {}).setdefault(str(threads), {})[str(round_number)] = median_speed(run)
-    speeds = {way: dict(sorted(found.items(), key=lambda item: int(item[0]))) for way, found in speeds.items()}
+        speeds.setdefault(way, {}).setdefault(str(threads),
+                                              {})[str(round_number)] = median_speed(run)
+    speeds = {
+        way: dict(sorted(found.items(), key=lambda item: int(item[0])))
+        for way, found in speeds.items()
+    }
     return {"label": dataset.label, "k": k, "speeds": speeds, "repeats": work.repeats}
 
 
@@ -50,11 +57,16 @@ def show(data):
             rows.append([way, int(threads), round(summary(list(found.values()))[0] / 1e6, 2),
                          ratio_text(ratios(found, one))])
     counts = sorted({row[1] for row in rows})
-    plot = Plot("cores", f"Throughput by cores, {data['k']} dimensions", "threads", "million updates/s", series,
-                from_zero=True, x_ticks=counts,
-                note=f"{data['label']}. Bars are the least and the greatest of {data['repeats']} rounds.")
-    return [plot, Table("threads", ["program", "threads", "million updates/s", "times one thread"], rows,
-                        f"k = {data['k']}; the median of {data['repeats']} rounds, in turns; peers one round.")]
+    plot = Plot(
+        "cores", f"Throughput by cores, {data['k']} dimensions", "threads", "million updates/s",
+        series, from_zero=True, x_ticks=counts,
+        note=f"{data['label']}. Bars are the least and the greatest of {data['repeats']} rounds.")
+    return [
+        plot,
+        Table(
+            "threads", ["program", "threads", "million updates/s", "times one thread"], rows,
+            f"k = {data['k']}; the median of {data['repeats']} rounds, in turns; peers one round.")
+    ]
 
 
 def verdict(data):

@@ -3,13 +3,16 @@ with the same threads, in turns, several rounds; ratios are taken within a round
 their spread.
 """
 from report import Plot, Series, Table, Text
-from trainers import (QUICK, dpmf_speed, epochs_for, in_turns, is_wanted, median_speed, peer_speed, ratio_text, ratios,
-                      summary)
+from trainers import (QUICK, dpmf_speed, epochs_for, in_turns, is_wanted, median_speed, peer_speed,
+                      ratio_text, ratios, summary)
 
 TITLE = "Speed by dimension, beside the peers"
-PAPER = ("1024-dimensional models at 8.5 million updates a second on 32 threads; 48, 63 and 83 s for 128, 256 and 512 "
-         "dimensions on Netflix's set, where BIDMach on a GPU reports 90, 129 and 600 s for 100, 200 and 500. C-SGD is "
-         "two to three times as fast as GraphChi, GraphLab Create slightly faster than GraphChi.")
+PAPER = (
+    "1024-dimensional models at 8.5 million updates a second on 32 threads; 48, 63 and 83 s for "
+    "128, 256 and 512 "
+    "dimensions on Netflix's set, where BIDMach on a GPU reports 90, 129 and 600 s for 100, 200 "
+    "and 500. C-SGD is "
+    "two to three times as fast as GraphChi, GraphLab Create slightly faster than GraphChi.")
 FACTORS = {
     "tiny": {"netflix": (8, 16), "yahoo": (8,)},
     "small": {"netflix": (16, 64, 256, 1024, 2048), "yahoo": (16, 256)},
@@ -25,7 +28,8 @@ SGD, SGLD = "C-SGD", "SGLD"
 
 
 def programs_for(work, dataset, k, skipped):
-    return [SGD, SGLD] + [peer.name for peer in work.peers if is_wanted(work, peer, dataset, k, skipped)]
+    return ([SGD, SGLD] +
+            [peer.name for peer in work.peers if is_wanted(work, peer, dataset, k, skipped)])
 
 
 def run_one(work, dataset, k, program, name):
@@ -52,8 +56,10 @@ def measure(work):
                 run = run_one(work, dataset, k, program, f"{name}.{k}.{round_number}.{program}")
                 speeds[program][str(round_number)] = median_speed(run)
             rows.append({"k": k, "speeds": speeds})
-        sets.append({"set": name, "title": dataset.title, "label": dataset.label, "real": dataset.real,
-                     "ratings": dataset.train_ratings, "rows": rows, "repeats": repeats})
+        sets.append({
+            "set": name, "title": dataset.title, "label": dataset.label, "real": dataset.real,
+            "ratings": dataset.train_ratings, "rows": rows, "repeats": repeats
+        })
     return {"sets": sets, "skipped": skipped, "threads": work.threads, "full": work.scale == "full"}
 
 
@@ -74,7 +80,12 @@ def speed_table(found):
     rows = []
     for row in found["rows"]:
         speeds = row["speeds"]
-        cells = [row["k"], middle(speeds[SGD]), middle(speeds[SGLD]), ratio_text(ratios(speeds[SGLD], speeds[SGD]))]
+        cells = [
+            row["k"],
+            middle(speeds[SGD]),
+            middle(speeds[SGLD]),
+            ratio_text(ratios(speeds[SGLD], speeds[SGD]))
+        ]
         for peer in peers:
             measured = speeds.get(peer)
             cells += [middle(measured) if measured else None,
@@ -100,12 +111,14 @@ def speed_plot(found):
         points = []
         for row in found["rows"]:
             if program in row["speeds"]:
-                points.append([row["k"], *(v / 1e6 for v in summary(list(row["speeds"][program].values())))])
+                points.append(
+                    [row["k"], *(v / 1e6 for v in summary(list(row["speeds"][program].values())))])
         series.append(Series(program, points))
     if found["set"] == "netflix":
-        series.append(Series("C-SGD, 32 threads", [(k, v / 1e6) for k, v in quoted_speeds()], quoted=True))
-    return Plot(f"speed_by_k_{found['set']}", f"{found['title']}: updates a second by dimension", "dimensions",
-                "million updates/s", series, log_x=True, log_y=True,
+        series.append(
+            Series("C-SGD, 32 threads", [(k, v / 1e6) for k, v in quoted_speeds()], quoted=True))
+    return Plot(f"speed_by_k_{found['set']}", f"{found['title']}: updates a second by dimension",
+                "dimensions", "million updates/s", series, log_x=True, log_y=True,
                 x_ticks=sorted({point[0] for s in series for point in s.points}),
                 note=f"{found['label']}. {rounds_text(found)}")
 
@@ -130,16 +143,22 @@ def time_plot(found):
     if found["set"] == "netflix" and abs(found["ratings"] / NETFLIX_RATINGS - 1) < 0.03:
         series.append(Series("C-SGD, 32 threads", sorted(QUOTED_SECONDS.items()), quoted=True))
         series.append(Series("BIDMach, a GPU", sorted(QUOTED_BIDMACH_SECONDS.items()), quoted=True))
-    return Plot(f"time_by_k_{found['set']}", f"{found['title']}: seconds of {epochs} epochs by dimension", "dimensions",
+    return Plot(f"time_by_k_{found['set']}",
+                f"{found['title']}: seconds of {epochs} epochs by dimension", "dimensions",
                 f"seconds of {epochs} epochs", series, log_x=True, log_y=True,
                 x_ticks=[row["k"] for row in found["rows"]],
                 note=f"{found['ratings']:,} ratings; {epochs} times the median epoch of a run.")
 
 
 def show(data):
-    shown = [Text(f"{data['threads']} threads. A run's speed is that of its median epoch: reading, ordering and "
-                  f"writing do not count, for any program. Ratios are taken round by round; in brackets the least and "
-                  f"the greatest. LIBMF has no biases; dpmf learns them.")]
+    shown = [
+        Text(
+            f"{data['threads']} threads. A run's speed is that of its median epoch: reading, "
+            "ordering and "
+            "writing do not count, for any program. Ratios are taken round by round; in "
+            "brackets the least and "
+            f"the greatest. LIBMF has no biases; dpmf learns them.")
+    ]
     for found in data["sets"]:
         columns, rows = speed_table(found)
         shown += [Table(f"speed_{found['set']}", columns, rows,
@@ -156,14 +175,19 @@ def verdict(data):
     for row in netflix["rows"]:
         for peer in row["speeds"]:
             if peer not in (SGD, SGLD):
-                gains.setdefault(peer, []).append(summary(ratios(row["speeds"][SGD], row["speeds"][peer]))[0])
-    said = "".join(f" C-SGD is {min(g):.1f} to {max(g):.1f} times as fast as {peer}." for peer, g in gains.items())
+                gains.setdefault(peer, []).append(
+                    summary(ratios(row["speeds"][SGD], row["speeds"][peer]))[0])
+    said = "".join(f" C-SGD is {min(g):.1f} to {max(g):.1f} times as fast as {peer}."
+                   for peer, g in gains.items())
     headline = next((row for row in netflix["rows"] if row["k"] == 1024), None)
     if headline is None:
         return "no claim", f"1024 dimensions were not measured in this run.{said}"
     speed = middle(headline["speeds"][SGD])
     if speed >= 8.5:
-        return "exceeded", (f"{speed:.1f} million updates/s at k = 1024 on {data['threads']} threads, where the paper "
-                            f"has 8.5 on 32.{said}")
-    return "not confirmed", (f"{speed:.1f} million updates/s at k = 1024 on {data['threads']} threads; the paper has "
-                             f"8.5 on 32.{said}")
+        return "exceeded", (
+            f"{speed:.1f} million updates/s at k = 1024 on {data['threads']} threads, where the "
+            "paper "
+            f"has 8.5 on 32.{said}")
+    return "not confirmed", (
+        f"{speed:.1f} million updates/s at k = 1024 on {data['threads']} threads; the paper has "
+        f"8.5 on 32.{said}")

@@ -15,9 +15,12 @@ import privacy_runs as runs
 from report import Plot, Series, Table, Text
 
 TITLE = "Size of the Gaussian table: test error, and variance"
-PAPER = ("A table of more than about 10,000 Gaussian numbers, read in consecutive pieces from random places, is as "
-         "good as a generator: the test RMSE at 16 dimensions cannot be told apart. What it does to the stationary "
-         "distribution, and so to privacy, the paper calls unknown.")
+PAPER = (
+    "A table of more than about 10,000 Gaussian numbers, read in consecutive pieces from random "
+    "places, is as "
+    "good as a generator: the test RMSE at 16 dimensions cannot be told apart. What it does to "
+    "the stationary "
+    "distribution, and so to privacy, the paper calls unknown.")
 CLAIMED_SIZE = 10_000
 SIZES = {"tiny": (1_000, 10_000), "small": (1_000, 10_000, 100_000, 1_000_000),
          "medium": (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000),
@@ -28,8 +31,10 @@ SIGNED = {"tiny": (10_000,), "small": (1_000, 10_000), "medium": (100, 1_000, 10
           "full": (100, 1_000, 10_000, 100_000)}
 EPOCHS = {"tiny": 6, "small": 25, "medium": 100, "full": 200}
 PAYMENTS = {"tiny": 10_000, "small": 1_000_000, "medium": 10_000_000, "full": 10_000_000}
-OWN_SIZES = {"tiny": (8_192,), "small": (8_192, 65_536, 1_048_576), "medium": (8_192, 65_536, 262_144, 1_048_576),
-             "full": (8_192, 65_536, 262_144, 1_048_576)}
+OWN_SIZES = {
+    "tiny": (8_192, ), "small": (8_192, 65_536, 1_048_576),
+    "medium": (8_192, 65_536, 262_144, 1_048_576), "full": (8_192, 65_536, 262_144, 1_048_576)
+}
 OWN_EPOCHS, OWN_SAMPLES, PAIRS = 60, 20, 1_000
 SAME_ERROR, SAME_VARIANCE = 0.005, 0.1  # differences below these are none
 
@@ -41,14 +46,16 @@ def posterior_options(work, dataset, size, signs, seed):
     """SGLD on the posterior itself, temperature 1 and drift 1/2, so that nothing but the noise can
     be wrong."""
     epochs = EPOCHS[work.scale]
-    return {**runs.precisions(work, dataset), "k": runs.FACTORS, "tau": runs.TAU, "drift": 0.5, "gradient": 1,
-            "time": 0.03, "epochs": epochs, "burn_in": epochs * 2 // 5, "table": size, "signs": int(signs),
-            "seed": seed}
+    return {
+        **runs.precisions(work, dataset), "k": runs.FACTORS, "tau": runs.TAU, "drift": 0.5,
+        "gradient": 1, "time": 0.03, "epochs": epochs, "burn_in": epochs * 2 // 5, "table": size,
+        "signs": int(signs), "seed": seed
+    }
 
 
 def kept(found):
-    names = ("rmse", "mean_rmse", "folded_rmse", "spread", "injected_users", "injected_items", "injected_popular",
-             "popular_payments", "payments", "ratings", "samples")
+    names = ("rmse", "mean_rmse", "folded_rmse", "spread", "injected_users", "injected_items",
+             "injected_popular", "popular_payments", "payments", "ratings", "samples")
     return {name: found[name] for name in names}
 
 
@@ -57,7 +64,8 @@ def table_runs(work, dataset, size, signs, seeds):
     for seed in range(work.seed, work.seed + seeds):
         name = f"table.{size}.{'signs' if signs else 'plain'}.{seed}" if size else f"exact.{seed}"
         options = posterior_options(work, dataset, size, signs, seed)
-        found.append(kept(work.once(name, runs.sampler_run, work, dataset, runs.tool_key(work), options)))
+        found.append(
+            kept(work.once(name, runs.sampler_run, work, dataset, runs.tool_key(work), options)))
     return {"size": size, "signs": signs, "runs": found}
 
 
@@ -65,8 +73,10 @@ def injected(work, _tool, size, signs, seeds, payments):
     """Rows that get nothing but noise: the variance of what they got by how often they got it."""
     found = []
     for seed in range(work.seed, work.seed + seeds):
-        said = work.run([work.tool("bench_paper_sgld"), f"inject={payments}", f"table={size}", f"signs={int(signs)}",
-                         f"k={runs.FACTORS}", f"seed={seed}"]).stdout
+        said = work.run([
+            work.tool("bench_paper_sgld"), f"inject={payments}", f"table={size}",
+            f"signs={int(signs)}", f"k={runs.FACTORS}", f"seed={seed}"
+        ]).stdout
         found.append([[e["payments"], e["variance"]] for e in runs.json_lines(said)])
     return {"size": size, "signs": signs, "variance_by_payments": found}
 
@@ -98,8 +108,11 @@ def spread_of(users, items, samples):
     total = 0.0
     for u, v in zip(users, items):
         width = len(u) // samples
-        said = [samples * sum(a * b for a, b in zip(u[s * width:(s + 1) * width], v[s * width:(s + 1) * width]))
-                for s in range(samples)]
+        said = [
+            samples *
+            sum(a * b for a, b in zip(u[s * width:(s + 1) * width], v[s * width:(s + 1) * width]))
+            for s in range(samples)
+        ]
         middle = sum(said) / samples
         total += sum((p - middle) ** 2 for p in said) / (samples - 1)
     return total / len(users)
@@ -107,9 +120,10 @@ def spread_of(users, items, samples):
 
 def own_run(work, dataset, noise):
     model = work.temporary("model.safetensors")
-    events = work.dpmf_json("train", dataset.train, "--solver", "sgld", "-k", runs.FACTORS, "--epochs", OWN_EPOCHS,
-                            "--average", "--chains", 1, "--samples", OWN_SAMPLES, "--noise", noise, "--seed", work.seed,
-                            "-j", work.threads, "-o", model)
+    events = work.dpmf_json("train", dataset.train, "--solver", "sgld", "-k", runs.FACTORS,
+                            "--epochs", OWN_EPOCHS, "--average", "--chains", 1, "--samples",
+                            OWN_SAMPLES, "--noise", noise, "--seed", work.seed, "-j", work.threads,
+                            "-o", model)
     users, items = tensors(model)
     found = {"noise": noise, "spread": spread_of(users, items, events[-1]["samples"]),
              "rmse": work.dpmf_json("evaluate", model, dataset.test)[0]["rmse"]}
@@ -128,8 +142,10 @@ def measure(work):
              for signs in (False, True) for size in sizes if not signs or size == CLAIMED_SIZE]
     own = [work.once(f"own.{noise.replace(':', '.')}", own_run, work, dataset, noise)
            for noise in ["exact"] + [f"table:{size}" for size in OWN_SIZES[work.scale]]]
-    return {"label": dataset.label, "exact": table_runs(work, dataset, 0, False, tables), "plain": plain,
-            "signed": signed, "alone": alone, "own": own}
+    return {
+        "label": dataset.label, "exact": table_runs(work, dataset, 0, False, tables),
+        "plain": plain, "signed": signed, "alone": alone, "own": own
+    }
 
 
 # ---- what is shown -------------------------------------------------------------------------------
@@ -152,40 +168,66 @@ def show(data):
     sizes = [group["size"] for group in plain]
 
     def line(name):
-        return runs.level("a generator", runs.mean_and_spread(figures(exact, name))[0], sizes, Series)
+        return runs.level("a generator",
+                          runs.mean_and_spread(figures(exact, name))[0], sizes, Series)
 
     ways = (("the paper's table", plain), ("with a random sign a piece", signed))
-    shown = [Text(f"SGLD at {runs.FACTORS} dimensions on {data['label']}, at most {runs.TAU} ratings a user, on the "
-                  "posterior itself: only where noise comes from differs. Error bars: several tables of a size.")]
-    shown.append(Plot("rmse", "Test error by table size: what the paper looked at", "numbers in the table",
-                      "test RMSE of a draw",
-                      [Series(name, by_size(groups, "rmse")) for name, groups in ways] + [line("rmse")], log_x=True))
-    shown.append(Plot("variance", "Variance of the noise that the tenth of items with most ratings was given",
-                      "numbers in the table", "variance, by what it should be",
-                      [Series(name, by_size(groups, "injected_popular")) for name, groups in ways] +
-                      [line("injected_popular")], log_x=True, log_y=True,
-                      note=f"After {exact['runs'][0]['popular_payments']:,} payments or more to each of them."))
-    shown.append(Plot("payments", "Variance of noise by how often a row was given some", "payments to a row",
-                      "variance, by what it should be",
-                      [Series(f"{group['size']:,} numbers" + (", random signs" if group["signs"] else ""),
-                              [runs.point(at[0][0], [x[1] for x in at])
-                               for at in zip(*group["variance_by_payments"])]) for group in alone],
-                      log_x=True, log_y=True,
-                      note="Rows that get noise alone. The numbers of a table have a mean that is not quite 0, which "
-                           "every payment adds again: after n payments the variance is about 1 + n / size times what "
-                           "it should be. A movie of the Netflix set with 200,000 ratings gets 3,000,000 payments in "
-                           "15 epochs."))
-    rows = [["a generator" if group["size"] == 0 else f"{group['size']:,}", "yes" if group["signs"] else "no",
-             *(runs.mean_and_spread(figures(group, name))[0]
-               for name in ("rmse", "mean_rmse", "spread", "injected_users", "injected_items", "injected_popular"))]
-            for group in [exact, *plain, *signed]]
-    columns = ["numbers", "random signs", "RMSE of a draw", "RMSE of the draws' mean", "variance of predictions",
-               "noise: users", "noise: items", "noise: popular items"]
-    shown.append(Table("sampler", columns, rows,
-                       "Noise as its variance by what it should be, 1. Means over the tables of a size."))
-    shown.append(Table("own", ["dpmf train --noise", "RMSE of the mean", "variance of predictions"],
-                       [[run["noise"], run["rmse"], run["spread"]] for run in own],
-                       f"dpmf's own SGLD, {OWN_EPOCHS} epochs of one chain, its table with random signs."))
+    shown = [
+        Text(
+            f"SGLD at {runs.FACTORS} dimensions on {data['label']}, at most {runs.TAU} ratings a "
+            "user, on the "
+            "posterior itself: only where noise comes from differs. Error bars: several tables "
+            "of a size."
+        )
+    ]
+    shown.append(
+        Plot("rmse", "Test error by table size: what the paper looked at", "numbers in the table",
+             "test RMSE of a draw",
+             [Series(name, by_size(groups, "rmse"))
+              for name, groups in ways] + [line("rmse")], log_x=True))
+    shown.append(
+        Plot(
+            "variance", "Variance of the noise that the tenth of items with most ratings was given",
+            "numbers in the table", "variance, by what it should be",
+            [Series(name, by_size(groups, "injected_popular"))
+             for name, groups in ways] + [line("injected_popular")], log_x=True, log_y=True,
+            note=f"After {exact['runs'][0]['popular_payments']:,} payments or more to each of them."
+        ))
+    shown.append(
+        Plot(
+            "payments", "Variance of noise by how often a row was given some", "payments to a row",
+            "variance, by what it should be", [
+                Series(f"{group['size']:,} numbers" +
+                       (", random signs" if group["signs"] else ""), [
+                           runs.point(at[0][0], [x[1] for x in at])
+                           for at in zip(*group["variance_by_payments"])
+                       ]) for group in alone
+            ], log_x=True, log_y=True, note=
+            "Rows that get noise alone. The numbers of a table have a mean that is not quite 0, "
+            "which "
+            "every payment adds again: after n payments the variance is about 1 + n / size times "
+            "what "
+            "it should be. A movie of the Netflix set with 200,000 ratings gets 3,000,000 "
+            "payments in "
+            "15 epochs."))
+    rows = [[
+        "a generator" if group["size"] == 0 else f"{group['size']:,}",
+        "yes" if group["signs"] else "no",
+        *(runs.mean_and_spread(figures(group, name))[0]
+          for name in ("rmse", "mean_rmse", "spread", "injected_users", "injected_items",
+                       "injected_popular"))
+    ] for group in [exact, *plain, *signed]]
+    columns = [
+        "numbers", "random signs", "RMSE of a draw", "RMSE of the draws' mean",
+        "variance of predictions", "noise: users", "noise: items", "noise: popular items"
+    ]
+    shown.append(
+        Table("sampler", columns, rows,
+              "Noise as its variance by what it should be, 1. Means over the tables of a size."))
+    shown.append(
+        Table("own", ["dpmf train --noise", "RMSE of the mean", "variance of predictions"],
+              [[run["noise"], run["rmse"], run["spread"]] for run in own],
+              f"dpmf's own SGLD, {OWN_EPOCHS} epochs of one chain, its table with random signs."))
     return shown
 
 
@@ -199,16 +241,25 @@ def verdict(data):
     worst = max((x[-1][1], group["size"], x[-1][0]) for group in alone if not group["signs"] and
                 group["size"] >= CLAIMED_SIZE for x in group["variance_by_payments"])
     popular = max(x for group in large for x in figures(group, "injected_popular"))
-    by_error = (f"By test RMSE, tables of {CLAIMED_SIZE:,} numbers or more are within {away:.4f} of a generator")
-    by_variance = (f"by variance they are not the same: up to {popular:.2f} times the noise that the most rated items "
-                   f"of this set are owed, and {worst[0]:.3g} times after {worst[2]:,} payments from {worst[1]:,} "
-                   "numbers")
+    by_error = (
+        f"By test RMSE, tables of {CLAIMED_SIZE:,} numbers or more are within {away:.4f} of a "
+        "generator"
+    )
+    by_variance = (
+        f"by variance they are not the same: up to {popular:.2f} times the noise that the most "
+        "rated items "
+        f"of this set are owed, and {worst[0]:.3g} times after {worst[2]:,} payments from "
+        f"{worst[1]:,} "
+        "numbers")
     if away <= SAME_ERROR and max(popular, worst[0]) <= 1 + SAME_VARIANCE:
         return "confirmed", by_error + ", and by variance too."
     if away <= SAME_ERROR:
         turned = [x for group in signed for x in figures(group, "injected_popular")]
-        mended = (f" With a random sign for each piece the most rated items get {min(turned):.2f} to {max(turned):.2f} "
-                  "times what they are owed.")
+        mended = (
+            f" With a random sign for each piece the most rated items get {min(turned):.2f} to "
+            f"{max(turned):.2f} "
+            "times what they are owed.")
         return "not confirmed", (by_error + ", as the paper says; " + by_variance +
-                                 ". The error cannot see it, and the guarantee rests on it." + mended)
+                                 ". The error cannot see it, and the guarantee rests on it." +
+                                 mended)
     return "not confirmed", by_error + " only; " + by_variance + "."

@@ -15,16 +15,21 @@ from report import Plot, Series, Table, Text
 from work import Failure, dies_with_parent
 
 TITLE = "Cache misses"
-PAPER = ("By cachegrind, C-SGD misses the first-level cache in 2.8 to 3.3 % of its references and the last-level cache "
-         "in 0.4 to 1.7 %, GraphChi in 13 to 15 % and 2.2 to 9.8 %: this explains the difference in speed.")
+PAPER = (
+    "By cachegrind, C-SGD misses the first-level cache in 2.8 to 3.3 % of its references and the "
+    "last-level cache "
+    "in 0.4 to 1.7 %, GraphChi in 13 to 15 % and 2.2 to 9.8 %: this explains the difference in "
+    "speed."
+)
 QUOTED = {  # k: C-SGD's L1 and L3, GraphChi's L1 and L3; per cent of references
     16: (2.84, 0.43, 12.77, 2.21), 256: (2.85, 0.50, 12.89, 2.34), 2048: (3.3, 1.7, 15, 9.8),
 }
 # k: users. Netflix's density and a quarter of its items. From medium on the model exceeds the
 # last-level cache of common machines; valgrind takes about 0.2 microseconds times k for an update.
 SETS = {
-    "tiny": {8: 100}, "small": {16: 16_000, 256: 1_500, 2048: 300},
-    "medium": {16: 560_000, 256: 40_000, 2048: 4_000}, "full": {16: 560_000, 256: 40_000, 2048: 8_000},
+    "tiny": {8: 100}, "small": {16: 16_000, 256: 1_500,
+                                2048: 300}, "medium": {16: 560_000, 256: 40_000, 2048: 4_000},
+    "full": {16: 560_000, 256: 40_000, 2048: 8_000},
 }
 ITEMS = {"tiny": 300}
 QUARTER_OF_ITEMS = 4442
@@ -33,13 +38,17 @@ NAMES = ("Ir", "I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw")
 
 def side_by_side(work, commands):
     """Runs them at once and waits for all."""
-    begun = [subprocess.Popen(command, cwd=work.out / "tmp", env=dict(work.env), stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, preexec_fn=dies_with_parent) for command in commands]
+    begun = [
+        subprocess.Popen(command, cwd=work.out / "tmp", env=dict(work.env), stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True, preexec_fn=dies_with_parent)
+        for command in commands
+    ]
     for command, process in zip(commands, begun):
         said = process.communicate()[0]
         work.record(command, 0, process.returncode)
         if process.returncode:
-            raise Failure(f"{work.shown(command)}: exit status {process.returncode}\n{said[-2000:]}")
+            raise Failure(
+                f"{work.shown(command)}: exit status {process.returncode}\n{said[-2000:]}")
 
 
 def counts(path):
@@ -53,20 +62,28 @@ def counts(path):
 def misses(work, k, users, items, options):
     ratings = users * items * 99_072_112 // 480_189 // 17_770
     store = work.temporary("cachegrind.dpr")
-    work.run([work.dpmf, "synth", "--like", "netflix", "--users", users, "--items", items, "--ratings", ratings,
-              "--seed", work.seed, "-o", store, "--quiet"])
+    work.run([
+        work.dpmf, "synth", "--like", "netflix", "--users", users, "--items", items, "--ratings",
+        ratings, "--seed", work.seed, "-o", store, "--quiet"
+    ])
     outputs = [work.temporary(f"cachegrind.{epochs}") for epochs in (1, 2)]
-    commands = [["valgrind", "--tool=cachegrind", "--cache-sim=yes", *options, f"--cachegrind-out-file={output}",
-                 work.dpmf, "train", store, "-k", str(k), "--epochs", str(epochs), "--no-adapt", "-j", "1", "-o", output + ".model",
-                 "--quiet"] for epochs, output in zip((1, 2), outputs)]
+    commands = [[
+        "valgrind", "--tool=cachegrind", "--cache-sim=yes", *options,
+        f"--cachegrind-out-file={output}", work.dpmf, "train", store, "-k",
+        str(k), "--epochs",
+        str(epochs), "--no-adapt", "-j", "1", "-o", output + ".model", "--quiet"
+    ] for epochs, output in zip((1, 2), outputs)]
     side_by_side(work, commands)
     one, two = map(counts, outputs)
     for output in outputs:
         os.unlink(output + ".model")
     an_update = {name: (two[name] - one[name]) / ratings for name in NAMES}
-    return {"k": k, "users": users, "items": items, "ratings": ratings,
-            "references": an_update["Dr"] + an_update["Dw"], "first": an_update["D1mr"] + an_update["D1mw"],
-            "last": an_update["DLmr"] + an_update["DLmw"]}
+    return {
+        "k": k, "users": users, "items": items, "ratings": ratings,
+        "references": an_update["Dr"] + an_update["Dw"],
+        "first": an_update["D1mr"] + an_update["D1mw"],
+        "last": an_update["DLmr"] + an_update["DLmw"]
+    }
 
 
 def measure(work):
@@ -76,7 +93,10 @@ def measure(work):
     items = ITEMS.get(work.scale, QUARTER_OF_ITEMS)
     rows = [work.once(str(k), misses, work, k, users, items, options)
             for k, users in SETS[work.scale].items() if k in work.only_factors(SETS[work.scale])]
-    return {"rows": rows, "geometry": " ".join(options), "notes": notes, "last_level": last_level_bytes(options)}
+    return {
+        "rows": rows, "geometry": " ".join(options), "notes": notes,
+        "last_level": last_level_bytes(options)
+    }
 
 
 def last_level_bytes(options):
@@ -92,28 +112,49 @@ def caption(data):
 
 
 def show(data):
-    rows = [[r["k"], r["ratings"], round(model_bytes(r) / 2**20, 1), max(1, r["k"] * 4 // 64), round(r["first"], 2),
-             round(r["last"], 3), round(100 * r["first"] / r["references"], 2),
-             round(100 * r["last"] / r["references"], 3)] for r in data["rows"]]
-    table = Table("misses", ["k", "ratings", "model, MiB", "lines in a row", "first-level misses per update",
-                             "last-level misses per update", "first-level, % of references",
-                             "last-level, % of references"], rows, caption(data), timed=False)
+    rows = [[
+        r["k"], r["ratings"],
+        round(model_bytes(r) / 2**20, 1),
+        max(1, r["k"] * 4 // 64),
+        round(r["first"], 2),
+        round(r["last"], 3),
+        round(100 * r["first"] / r["references"], 2),
+        round(100 * r["last"] / r["references"], 3)
+    ] for r in data["rows"]]
+    table = Table("misses", [
+        "k", "ratings", "model, MiB", "lines in a row", "first-level misses per update",
+        "last-level misses per update", "first-level, % of references",
+        "last-level, % of references"
+    ], rows, caption(data), timed=False)
     quoted = Table("paper", ["k", "C-SGD, L1", "C-SGD, L3", "GraphChi, L1", "GraphChi, L3"],
-                   [[k, *rates] for k, rates in QUOTED.items()], "The paper's table, % of references.",
-                   quoted=(1, 2, 3, 4))
+                   [[k, *rates] for k, rates in QUOTED.items()],
+                   "The paper's table, % of references.", quoted=(1, 2, 3, 4))
     names = [str(r["k"]) for r in data["rows"]]
-    plot = Plot("per_row", "Misses per update, in rows of the model", "dimensions", "rows of k numbers",
-                [Series("first level", [(n, r["first"] * 16 / max(16, r["k"])) for n, r in zip(names, data["rows"])]),
-                 Series("last level", [(n, r["last"] * 16 / max(16, r["k"])) for n, r in zip(names, data["rows"])])],
-                kind="bar", note="Lines moved, divided by the lines in a row. An update rewrites one row and a share "
-                                 "of another.")
+    plot = Plot(
+        "per_row", "Misses per update, in rows of the model", "dimensions", "rows of k numbers", [
+            Series("first level", [(n, r["first"] * 16 / max(16, r["k"]))
+                                   for n, r in zip(names, data["rows"])]),
+            Series("last level", [(n, r["last"] * 16 / max(16, r["k"]))
+                                  for n, r in zip(names, data["rows"])])
+        ], kind="bar",
+        note="Lines moved, divided by the lines in a row. An update rewrites one row and a share "
+        "of another.")
     small = [str(r["k"]) for r in data["rows"] if model_bytes(r) <= data["last_level"]]
-    shown = [table, quoted, plot,
-             Text("Rates per reference depend on the choice of instructions (cachegrind counts a fused multiply-add "
-                  "from memory as eight references); misses per update do not, but the paper does not give them.")]
+    shown = [
+        table, quoted, plot,
+        Text(
+            "Rates per reference depend on the choice of instructions (cachegrind counts a fused "
+            "multiply-add "
+            "from memory as eight references); misses per update do not, but the paper does not "
+            "give them."
+        )
+    ]
     if small:
-        shown.append(Text(f"At k = {', '.join(small)} the model of this run fits in the last-level cache, so that its "
-                          f"last-level misses are those of streaming the ratings; larger scales exceed it."))
+        shown.append(
+            Text(
+                f"At k = {', '.join(small)} the model of this run fits in the last-level cache, "
+                "so that its "
+                f"last-level misses are those of streaming the ratings; larger scales exceed it."))
     return shown
 
 

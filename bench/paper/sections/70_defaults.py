@@ -14,15 +14,19 @@ from report import Table, Text
 from trainers import QUICK, in_turns
 
 TITLE = "Defaults against defaults"
-PAPER = "Not in the paper, which compares programs at equal dimensions: here each has its own defaults."
+PAPER = (
+    "Not in the paper, which compares programs at equal dimensions: here each has its own defaults."
+)
 DPMF = "dpmf"
 
 
 def dpmf_with_defaults(work, dataset, _round):
     files = numbered(work, dataset)
     model = work.temporary("defaults.safetensors")
-    seconds = work.run([work.dpmf, "train", files["train"], "-j", work.threads, "--seed", work.seed, "-o", model,
-                        "--quiet"]).seconds
+    seconds = work.run([
+        work.dpmf, "train", files["train"], "-j", work.threads, "--seed", work.seed, "-o", model,
+        "--quiet"
+    ]).seconds
     rmse = work.dpmf_json("evaluate", model, files["test"])[0]["rmse"]
     os.unlink(model)
     return {"seconds": seconds, "rmse": rmse}
@@ -40,25 +44,38 @@ def measure(work):
         if program is DPMF:
             found[DPMF].append(work.once(f"dpmf.{turn}", dpmf_with_defaults, work, dataset, turn))
         elif turn == 0 or program.name in QUICK:  # the others take too long to be repeated
-            found[program.name].append(work.once(f"{program.name}.{turn}", peer_with_defaults, work, program, dataset,
-                                                 turn))
+            found[program.name].append(
+                work.once(f"{program.name}.{turn}", peer_with_defaults, work, program, dataset,
+                          turn))
     about = {DPMF: work.program["version"], **{p.name: p.description.split(";")[0] for p in peers}}
-    return {"label": dataset.label, "test_ratings": dataset.test_ratings, "threads": work.threads,
-            "runs": [{"name": name, "about": about[name], "seconds": statistics.median(r["seconds"] for r in runs),
-                      "rmse": runs[0]["rmse"], "rounds": len(runs)} for name, runs in found.items()],
-            "absent": [name for name, _ in work.absent if name not in ("prototype", "authors' prototype")]}
+    return {
+        "label": dataset.label, "test_ratings": dataset.test_ratings, "threads": work.threads,
+        "runs": [{
+            "name": name, "about": about[name], "seconds": statistics.median(r["seconds"]
+                                                                             for r in runs),
+            "rmse": runs[0]["rmse"], "rounds": len(runs)
+        } for name, runs in found.items()], "absent": [
+            name for name, _ in work.absent if name not in ("prototype", "authors' prototype")
+        ]
+    }
 
 
 def show(data):
     ours = data["runs"][0]
-    rows = [[r["name"], f"{r['rmse']:.4f}" if r["rmse"] is not None else "predicts no ratings", f"{r['seconds']:.2f}",
-             f"{r['seconds'] / ours['seconds']:.1f}"]
-            for r in sorted(data["runs"], key=lambda r: (r["rmse"] is None, r["rmse"]))]
-    shown = [Table("defaults", ["program", "test RMSE", "seconds", "times dpmf's"], rows,
-                   f"{data['label']}, {data['test_ratings']:,} of them held out at random; from text to model with each "
-                   f"program's own defaults, {data['threads']} threads; the seconds of dpmf and LIBMF are medians of "
-                   f"{ours['rounds']} runs, those of the others of one."),
-             Text("Versions: " + "; ".join(f"{r['name']}: {r['about']}" for r in data["runs"]) + ".")]
+    rows = [[
+        r["name"], f"{r['rmse']:.4f}" if r["rmse"] is not None else "predicts no ratings",
+        f"{r['seconds']:.2f}", f"{r['seconds'] / ours['seconds']:.1f}"
+    ] for r in sorted(data["runs"], key=lambda r: (r["rmse"] is None, r["rmse"]))]
+    shown = [
+        Table(
+            "defaults", ["program", "test RMSE", "seconds", "times dpmf's"], rows,
+            f"{data['label']}, {data['test_ratings']:,} of them held out at random; from text to "
+            "model with each "
+            f"program's own defaults, {data['threads']} threads; the seconds of dpmf and LIBMF "
+            "are medians of "
+            f"{ours['rounds']} runs, those of the others of one."),
+        Text("Versions: " + "; ".join(f"{r['name']}: {r['about']}" for r in data["runs"]) + ".")
+    ]
     if data["absent"]:
         shown.append(Text("Not on this machine: " + ", ".join(data["absent"]) + "."))
     return shown
@@ -70,5 +87,7 @@ def verdict(data):
     if not others:
         return "no claim", f"No peer is on this machine to compare with. {said}."
     best, fastest = min(others, key=lambda r: r["rmse"]), min(others, key=lambda r: r["seconds"])
-    return "no claim", (f"{said}; the most accurate peer, {best['name']}, {best['rmse']:.4f} in {best['seconds']:.2f} s; "
-                        f"the fastest, {fastest['name']}, {fastest['rmse']:.4f} in {fastest['seconds']:.2f} s.")
+    return "no claim", (
+        f"{said}; the most accurate peer, {best['name']}, {best['rmse']:.4f} in "
+        f"{best['seconds']:.2f} s; "
+        f"the fastest, {fastest['name']}, {fastest['rmse']:.4f} in {fastest['seconds']:.2f} s.")

@@ -1,7 +1,7 @@
 """dpmf: a private recommender engine.
 
-`Model` fits ratings, in the open or with differential privacy, and recommends; `load` opens what was
-fitted. People at home need a public release and ratings of their own:
+`Model` fits ratings, in the open or with differential privacy, and recommends; `load` opens what
+was fitted. People at home need a public release and ratings of their own:
 ``dpmf.load(path).fold_in(ratings).recommend()``.
 """
 

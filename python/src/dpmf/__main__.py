@@ -1,4 +1,5 @@
-"""``python -m dpmf`` and the command ``dpmf`` of a wheel: the program, which lies beside the module."""
+"""``python -m dpmf`` and the command ``dpmf`` of a wheel: the program, which lies beside the
+module."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from typing import NoReturn, Optional
 
 
 def program() -> Optional[str]:
-    """The program that came with this package; else, of a package made without it, the one on the PATH. This
-    command is never taken for it."""
+    """The program that came with this package; else, of a package made without it, the one on the
+    PATH. This command is never taken for it."""
     own = Path(__file__).resolve().parent / "bin" / "dpmf"
     if own.exists():
         return str(own)
@@ -23,7 +24,8 @@ def program() -> Optional[str]:
 
 
 def main() -> NoReturn:
-    """Becomes the program, with the arguments that this was given: signals and exit statuses are its own."""
+    """Becomes the program, with the arguments that this was given: signals and exit statuses are
+    its own."""
     path = program()
     if path is None:
         print("dpmf: error: this package was built without the program\n"

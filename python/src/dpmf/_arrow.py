@@ -1,7 +1,7 @@
 """Arrow tables of any library, in and out, by the Arrow PyCapsule interface: without pyarrow.
 
-What has ``__arrow_c_stream__`` or ``__arrow_c_array__`` is read where it is. Nothing in here makes a text of what is in
-a table: columns hold people.
+What has ``__arrow_c_stream__`` or ``__arrow_c_array__`` is read where it is. Nothing in here makes
+a text of what is in a table: columns hold people.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def _struct_in(capsule: Any, kind: str, name: bytes) -> Any:
 
 
 def _capsule(kind: str, name: bytes, fill: Any) -> Any:
-    """A capsule with a struct that `fill` fills in; whoever takes it releases it, or else the capsule does."""
+    """A capsule with a struct that `fill` fills in; whoever takes it releases it, or else the
+    capsule does."""
     struct = lib.native_arrow_new(getattr(lib, f"NATIVE_ARROW_{kind}"))
     if struct == ffi.NULL:
         raise MemoryError
@@ -47,7 +48,8 @@ def _capsule(kind: str, name: bytes, fill: Any) -> Any:
     except BaseException:
         lib.native_arrow_free(getattr(lib, f"NATIVE_ARROW_{kind}"), struct)
         raise
-    destroy = int(ffi.cast("uintptr_t", lib.native_arrow_destructor(getattr(lib, f"NATIVE_ARROW_{kind}"))))
+    destroy = int(
+        ffi.cast("uintptr_t", lib.native_arrow_destructor(getattr(lib, f"NATIVE_ARROW_{kind}"))))
     return _python.PyCapsule_New(int(ffi.cast("uintptr_t", struct)), name, destroy)
 
 
@@ -67,10 +69,12 @@ def is_lazy(value: Any) -> bool:
 
 
 def is_arrow(value: Any) -> bool:
-    """Whether this is a table that is read as Arrow. Frames of pandas are read as arrays, which needs no pyarrow."""
+    """Whether this is a table that is read as Arrow. Frames of pandas are read as arrays, which
+    needs no pyarrow."""
     if isinstance(value, type) or hasattr(value, "iloc"):
         return False
-    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__") or is_lazy(value)
+    return (hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__") or
+            is_lazy(value))
 
 
 class _Batches:
@@ -131,18 +135,21 @@ class Table:
         self.fields = self._fields()
 
     def _opened(self, value: Any, is_private: bool) -> Any:
-        """Its library may run a query here, and say what value it failed on: in a private run that is not repeated."""
+        """Its library may run a query here, and say what value it failed on: in a private run that
+        is not repeated."""
         try:
             if is_lazy(value):
                 return self._of_lazy(value)
-            return self._of_stream(value) if hasattr(value, "__arrow_c_stream__") else self._of_array(value)
+            return (self._of_stream(value)
+                    if hasattr(value, "__arrow_c_stream__") else self._of_array(value))
         except (InputError, MemoryError):
             raise
         except Exception:
             if not is_private:
                 raise
-        raise InputError(lib.DPMF_ERR_INPUT_ARROW, "the library that has the table could not give it",
-                         "try to read it there: what it says may be about people, and is not repeated here")
+        raise InputError(
+            lib.DPMF_ERR_INPUT_ARROW, "the library that has the table could not give it",
+            "try to read it there: what it says may be about people, and is not repeated here")
 
     @property
     def failure(self) -> Optional[BaseException]:
@@ -187,7 +194,8 @@ class Table:
             raise _refuse_schema()
         try:
             if schema.format == ffi.NULL or ffi.string(schema.format) != b"+s":
-                raise InputError(lib.DPMF_ERR_INPUT_COLUMNS, "a single Arrow column is no table of ratings",
+                raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
+                                 "a single Arrow column is no table of ratings",
                                  "give users, items and ratings, or a table of them")
             return [_field(schema.children[i]) for i in range(schema.n_children)]
         finally:
@@ -202,7 +210,8 @@ def _refuse_schema() -> InputError:
 def _field(schema: Any) -> Field:
     values = schema if schema.dictionary == ffi.NULL else schema.dictionary
     name = b"" if schema.name == ffi.NULL else ffi.string(schema.name)
-    return Field(name.decode("utf-8", "replace"), ffi.string(values.format).decode("utf-8", "replace") in _TEXTS)
+    return Field(name.decode("utf-8", "replace"),
+                 ffi.string(values.format).decode("utf-8", "replace") in _TEXTS)
 
 
 def _release_schema(schema: Any) -> None:
@@ -232,8 +241,8 @@ def _arrays_of(stream: Any, frames: Iterator[Any]) -> Iterator[Any]:
 
 
 class Exported:
-    """Columns that any library reads as Arrow: NumPy arrays of numbers (of two dimensions, lists of one length), and
-    lists of texts. Subclasses say which in `_arrow_columns`."""
+    """Columns that any library reads as Arrow: NumPy arrays of numbers (of two dimensions, lists of
+    one length), and lists of texts. Subclasses say which in `_arrow_columns`."""
 
     def _arrow_columns(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -282,7 +291,8 @@ def _module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise InputError(lib.DPMF_ERR_IO_LIBRARY, f"{name} is not installed", f"pip install {name}") from None
+        raise InputError(lib.DPMF_ERR_IO_LIBRARY, f"{name} is not installed",
+                         f"pip install {name}") from None
 
 
 class _Columns:
@@ -325,7 +335,8 @@ class _Columns:
         out.data_bytes = len(data)
 
     def export(self, schema: Any, array: Any) -> None:
-        if lib.native_arrow_export(self.columns, self.n, self.rows, ffi.cast("struct ArrowSchema *", schema),
+        if lib.native_arrow_export(self.columns, self.n, self.rows,
+                                   ffi.cast("struct ArrowSchema *", schema),
                                    ffi.cast("struct ArrowArray *", array)) != 0:
             raise MemoryError
 

@@ -1,7 +1,7 @@
 """An open model and the bytes it was read from.
 
-The bytes are kept as an open file, which need not have a name any more: a checkpoint that was fitted
-and never saved is in no folder where it could stay behind.
+The bytes are kept as an open file, which need not have a name any more: a checkpoint that was
+fitted and never saved is in no folder where it could stay behind.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class ModelFile:
     def refuse_ranking(self) -> None:
         """A model that ranks predicts no ratings."""
         if self.ranks:
-            raise KindError(lib.DPMF_ERR_MODEL_KIND, "this model ranks items: its scores are no ratings",
-                            "use recommend")
+            raise KindError(lib.DPMF_ERR_MODEL_KIND,
+                            "this model ranks items: its scores are no ratings", "use recommend")
 
     @classmethod
     def open(cls, path: Any) -> ModelFile:
@@ -112,7 +112,8 @@ class ModelFile:
 
     @contextlib.contextmanager
     def raw_statement(self) -> Iterator[Any]:
-        """Of a release: its statement as the library has it; NULL where there is none, or it does not hold."""
+        """Of a release: its statement as the library has it; NULL where there is none, or it does
+        not hold."""
         statement, error = ffi.new("struct dpmf_statement *"), new_error()
         holds = self.is_release and lib.dpmf_release_statement(self._path, statement, error) == 0
         try:
@@ -206,8 +207,8 @@ class WorkFolder:
 
 
 class UnnamedFiles:
-    """Files for the length of a fit that are in no folder, since they may hold people: whatever ends
-    the process, nothing is left of them."""
+    """Files for the length of a fit that are in no folder, since they may hold people: whatever
+    ends the process, nothing is left of them."""
 
     def __init__(self) -> None:
         self._open = contextlib.ExitStack()

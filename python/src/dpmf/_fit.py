@@ -23,22 +23,23 @@ from ._native import ffi, lib
 from ._ratings import Reading, Store
 from ._run import Epoch, Run
 from ._seen import Seen, SeenBefore
-from ._values import (Struct, flag, is_path, number, pair, path_bytes, plain, refuse_given, shown, text_bytes,
-                      whole)
+from ._values import (Struct, flag, is_path, number, pair, path_bytes, plain, refuse_given, shown,
+                      text_bytes, whole)
 from .errors import DpmfWarning, PrivacyRefused, PrivacyWarning, usage, warn
 from .user import Shelf
 
 # What has no meaning in the other kind of run.
 PLAIN_ONLY = ("n_factors", "n_epochs", "learning_rate", "decay", "regularization", "random_state",
-              "patience", "solver", "unobserved", "count_weight", "average", "burn_in", "n_samples", "n_chains", "step", "snapshot",
-              "snapshot_every", "adapt")
+              "patience", "solver", "unobserved", "count_weight", "average", "burn_in", "n_samples",
+              "n_chains", "step", "snapshot", "snapshot_every", "adapt")
 PRIVATE_ONLY = ("delta", "catalogue", "catalogue_from_ratings", "mechanism", "item_features",
                 "user_privacy", "about", "declared_users", "accept_delta", "accept_epsilon",
                 "population", "ledger", "ledger_budget", "insecure_noise_seed")
 
 TRAIN_REPORT = ("epochs", "seconds", "updates_per_second", "train_rmse", "valid_rmse",
                 "stopped_early", "tiles_on_disk", "kernels")
-ADAPT_REPORT = ("trials", "is_averages", "train_ratings", "valid_ratings", "valid_rmse", "averages_rmse", "seconds")
+ADAPT_REPORT = ("trials", "is_averages", "train_ratings", "valid_ratings", "valid_rmse",
+                "averages_rmse", "seconds")
 PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "noisy_rounds", "seconds", "release_id",
                   "mechanism", "users", "ratings", "not_in_catalogue", "out_of_range",
                   "users_left_out", "wishes", "users_with_a_wish", "wishes_of_nobody",
@@ -139,11 +140,13 @@ def train_options(parameters: dict[str, Any], ranks: bool) -> Struct:
 
 
 def _put_sampler(parameters: dict[str, Any], options: Struct) -> None:
-    is_sampler = options.pointer.solver != ffi.NULL and lib.dpmf_solver_is_sampler(options.pointer.solver)
+    is_sampler = (options.pointer.solver != ffi.NULL and
+                  lib.dpmf_solver_is_sampler(options.pointer.solver))
     sampler = options.pointer.sampler
     sampler.average = flag("average", parameters["average"])
     given = ["average"] if sampler.average else []
-    for field, name, low in (("burn_in", "burn_in", 0), ("samples", "n_samples", 1), ("chains", "n_chains", 1)):
+    for field, name, low in (("burn_in", "burn_in", 0), ("samples", "n_samples", 1),
+                             ("chains", "n_chains", 1)):
         if parameters[name] is not None:
             setattr(sampler, field, whole(name, parameters[name], low, 2**32 - 2))
             given.append(name)
@@ -151,7 +154,8 @@ def _put_sampler(parameters: dict[str, Any], options: Struct) -> None:
         sampler.step = number("step", parameters["step"])
         given.append("step")
         if not 0 < sampler.step < math.inf:
-            raise usage(f"step={shown(parameters['step'])} is not above 0", "leave it out for the default step")
+            raise usage(f"step={shown(parameters['step'])} is not above 0",
+                        "leave it out for the default step")
     if given and not is_sampler:
         raise usage(f"{given[0]} is for samplers", 'for example: solver="gibbs"')
 
@@ -161,14 +165,18 @@ def _put_snapshots(parameters: dict[str, Any], options: Struct) -> None:
         options.put("snapshot", path_bytes(parameters["snapshot"]))
     if parameters["snapshot_every"] is not None:
         if parameters["snapshot"] is None:
-            raise usage("snapshot_every needs snapshot, the file to write", 'for example: snapshot="run.snapshot"')
-        options.put("snapshot_every", whole("snapshot_every", parameters["snapshot_every"], 1, 2**32 - 1))
+            raise usage("snapshot_every needs snapshot, the file to write",
+                        'for example: snapshot="run.snapshot"')
+        options.put("snapshot_every",
+                    whole("snapshot_every", parameters["snapshot_every"], 1, 2**32 - 1))
     if parameters.get("resume") is not None:
         options.put("resume", path_bytes(parameters["resume"]))
 
 
-def _adapt(parameters: dict[str, Any], options: Struct, store: Store, run: Run) -> Optional[dict[str, Any]]:
-    """Finds what no parameter gives, as ``dpmf train`` does. @return how it was found; None: nothing was tried."""
+def _adapt(parameters: dict[str, Any], options: Struct, store: Store,
+           run: Run) -> Optional[dict[str, Any]]:
+    """Finds what no parameter gives, as ``dpmf train`` does. @return how it was found; None:
+    nothing was tried."""
     if not options.pointer.averages_first:
         return None
     what = 0
@@ -180,9 +188,14 @@ def _adapt(parameters: dict[str, Any], options: Struct, store: Store, run: Run) 
     run.call(lib.dpmf_train_adapt, store.pointer, what, options.pointer, run.pointer, found)
     if found.trials == 0:
         return None
-    chosen = {name: getattr(options.pointer, name) for name in ("learning_rate", "regularization", "epochs")}
-    log.info("chosen in %d trials: learning_rate=%g, regularization=%g, n_epochs=%d (error %.4f on ratings held back, "
-             "of averages %.4f)", found.trials, *chosen.values(), found.valid_rmse, found.averages_rmse)
+    chosen = {
+        name: getattr(options.pointer, name)
+        for name in ("learning_rate", "regularization", "epochs")
+    }
+    log.info(
+        "chosen in %d trials: learning_rate=%g, regularization=%g, n_epochs=%d (error %.4f on "
+        "ratings held back, "
+        "of averages %.4f)", found.trials, *chosen.values(), found.valid_rmse, found.averages_rmse)
     return {**chosen, **plain(found[0], ADAPT_REPORT)}
 
 
@@ -198,7 +211,8 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
     if parameters["rating_range"] is not None:
         reading = reading._replace(rating_range=pair("rating_range", parameters["rating_range"]))
     store = open_store(run, reading)
-    if not ranks and parameters["goal"] is None and parameters["solver"] is None and store.holds_events:
+    if (not ranks and parameters["goal"] is None and parameters["solver"] is None and
+            store.holds_events):
         options = train_options(parameters, True)
     adapted = _adapt(parameters, options, store, run)
     run.total_epochs = options.pointer.epochs
@@ -207,8 +221,8 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
     with WorkFolder() as folder:
         output = folder / "model"
         run.call(lib.dpmf_train, store.pointer, valid.pointer if valid else ffi.NULL,
-                 os.fsencode(output), options.pointer, run.pointer, lib.dpmf_py_epoch, run.handle, report,
-                 names={str(output): "the model"})
+                 os.fsencode(output), options.pointer, run.pointer, lib.dpmf_py_epoch, run.handle,
+                 report, names={str(output): "the model"})
         file = ModelFile.open(output)
     file.name = "the model"
     fitted = Fitted(file, store.users_are_texts, store.items_are_texts)
@@ -221,13 +235,15 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
     return fitted
 
 
-def continue_checkpoint(parameters: dict[str, Any], n_epochs: Optional[int], fitted: Fitted, open_store: OpenStore,
-                        open_valid: Optional[OpenStore], reading: Reading, run: Run) -> Fitted:
+def continue_checkpoint(parameters: dict[str, Any], n_epochs: Optional[int], fitted: Fitted,
+                        open_store: OpenStore, open_valid: Optional[OpenStore], reading: Reading,
+                        run: Run) -> Fitted:
     """A fitted model and new ratings, as ``dpmf train --continue`` does it."""
     options = Struct("dpmf_continue_options")
     for field, name, value, low, high in (("epochs", "n_epochs", n_epochs, 1, 2**32 - 1),
-                                          ("seed", "random_state", parameters["random_state"], 0, 2**64 - 1),
-                                          ("patience", "patience", parameters["patience"], 0, 2**32 - 1)):
+                                          ("seed", "random_state", parameters["random_state"], 0,
+                                           2**64 - 1), ("patience", "patience",
+                                                        parameters["patience"], 0, 2**32 - 1)):
         if value is not None:
             options.put(field, whole(name, value, low, high))
     options.put("deterministic", flag("deterministic", parameters["deterministic"]))
@@ -241,12 +257,15 @@ def continue_checkpoint(parameters: dict[str, Any], n_epochs: Optional[int], fit
     with WorkFolder() as folder:
         before, output = folder / "before", folder / "model"
         fitted.file.save(before)
-        run.call(lib.dpmf_train_continue, os.fsencode(before), store.pointer, valid.pointer if valid else ffi.NULL,
-                 os.fsencode(output), options.pointer, run.pointer, lib.dpmf_py_epoch, run.handle, report,
-                 names={str(before): "the model", str(output): "the model"})
+        run.call(lib.dpmf_train_continue,
+                 os.fsencode(before), store.pointer, valid.pointer if valid else ffi.NULL,
+                 os.fsencode(output), options.pointer, run.pointer, lib.dpmf_py_epoch, run.handle,
+                 report, names={str(before): "the model",
+                                str(output): "the model"})
         file = ModelFile.open(output)
     file.name = "the model"
-    made = Fitted(file, store.users_are_texts or fitted.users.as_texts, store.items_are_texts or fitted.items.as_texts)
+    made = Fitted(file, store.users_are_texts or fitted.users.as_texts, store.items_are_texts or
+                  fitted.items.as_texts)
     made.is_made_here = fitted.is_made_here
     if fitted.seen is None and fitted.store is not None:
         fitted.seen = Seen(fitted, fitted.store, run)
@@ -275,7 +294,8 @@ def _check_declared(parameters: dict[str, Any], ranks: bool) -> None:
 
 
 def _read_catalogue(parameters: dict[str, Any]) -> bool:
-    """Reads it once. @return whether its items are texts: what is public says so, and not someone's record."""
+    """Reads it once. @return whether its items are texts: what is public says so, and not someone's
+    record."""
     if parameters["catalogue"] is None or is_path(parameters["catalogue"]):
         return False
     parameters["catalogue"] = _tables.catalogue_items(parameters["catalogue"])
@@ -402,9 +422,11 @@ def _tell_claim(report: Any) -> None:
 
 def _tell_people(report: Any) -> bool:
     """Lists of people in the place of public tables."""
-    for n, what in ((report.users_as_items, "an item of the catalogue that nobody rated: is it a list "
+    for n, what in ((report.users_as_items,
+                     "an item of the catalogue that nobody rated: is it a list "
                      "of people? The release would publish it"),
-                    (report.users_as_categories, "a category or a number of the item features: are they "
+                    (report.users_as_categories,
+                     "a category or a number of the item features: are they "
                      "about people?")):
         if n:
             warn(f"{n} user{'s have' if n > 1 else ' has'} the id of {what}", PrivacyWarning)
@@ -417,9 +439,12 @@ def _tell_before_spending(report: Any) -> None:
     _tell_claim(report)
     _tell_new(report)
     whole = report.ratings + report.trimmed + report.not_in_catalogue + report.out_of_range
-    alarms = [_tell_part(report.not_in_catalogue, whole, "the catalogue", "how it spells its items"),
-              _tell_part(report.out_of_range, whole, "the declared range", "rating_range"),
-              _tell_wishes(report), _tell_people(report)]
+    alarms = [
+        _tell_part(report.not_in_catalogue, whole, "the catalogue", "how it spells its items"),
+        _tell_part(report.out_of_range, whole, "the declared range", "rating_range"),
+        _tell_wishes(report),
+        _tell_people(report)
+    ]
     if report.users == 0:
         warn("no user is left: the release will hold nothing but noise", PrivacyWarning)
     if report.catalogue_is_rated_set:

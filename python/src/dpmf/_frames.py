@@ -1,7 +1,8 @@
-"""Tables with named columns, of whatever library: how they are told from lists, and their columns found.
+"""Tables with named columns, of whatever library: how they are told from lists, and their columns
+found.
 
-A frame is known by what it offers, not by its type, and nothing in here makes a text of what is in one: columns
-hold people.
+A frame is known by what it offers, not by its type, and nothing in here makes a text of what is in
+one: columns hold people.
 """
 
 from __future__ import annotations
@@ -75,20 +76,25 @@ def _by_protocol(value: Any) -> Optional[Frame]:
             raise _unreadable(value, "pyarrow") from None
         table = _made_of(value, pyarrow.table)
         if _made_of(value, pyarrow.table).num_rows != table.num_rows:
-            raise InputError(lib.DPMF_ERR_INPUT_ARROW,
-                             f"a {type(value).__name__} can be read only once, and would be empty in the next fit",
-                             "give the table that is in it, such as reader.read_all()")
+            raise InputError(
+                lib.DPMF_ERR_INPUT_ARROW,
+                f"a {type(value).__name__} can be read only once, and would be empty in the next "
+                "fit",
+                "give the table that is in it, such as reader.read_all()")
         return frame_of(table)
     return None
 
 
 def _is_series(value: Any) -> bool:
-    """One column, as series of pandas and polars and arrays of Arrow are, which offer Arrow data too."""
-    return len(getattr(value, "shape", (0, 0))) == 1 or (hasattr(value, "to_pylist") and not hasattr(value, "schema"))
+    """One column, as series of pandas and polars and arrays of Arrow are, which offer Arrow data
+    too."""
+    return (len(getattr(value, "shape", (0, 0))) == 1 or
+            (hasattr(value, "to_pylist") and not hasattr(value, "schema")))
 
 
 def _made_of(value: Any, make: Callable[[Any], Any]) -> Any:
-    """What another library makes of it. What that says when it fails may be about people, and is not repeated."""
+    """What another library makes of it. What that says when it fails may be about people, and is
+    not repeated."""
     try:
         return make(value)
     except MemoryError:
@@ -96,22 +102,25 @@ def _made_of(value: Any, make: Callable[[Any], Any]) -> Any:
     except Exception:
         made = None
     if made is None:  # outside, so that nothing hangs on what is raised
-        raise InputError(lib.DPMF_ERR_INPUT_ARROW, f"a {type(value).__name__} cannot be read as a table",
+        raise InputError(lib.DPMF_ERR_INPUT_ARROW,
+                         f"a {type(value).__name__} cannot be read as a table",
                          "try to read it with its own library")
 
 
 def _unreadable(value: Any, wanted: str) -> InputError:
-    return InputError(lib.DPMF_ERR_INPUT_COLUMNS,
-                      f"a {type(value).__name__} cannot be read without {wanted}, which is not installed",
-                      "give its columns one by one, as arrays or lists")
+    return InputError(
+        lib.DPMF_ERR_INPUT_COLUMNS,
+        f"a {type(value).__name__} cannot be read without {wanted}, which is not installed",
+        "give its columns one by one, as arrays or lists")
 
 
 def is_column(value: Any) -> bool:
-    """Whether this is a list of values, as columns of a table are. A number of NumPy is none, nor is an array without
-    dimensions."""
+    """Whether this is a list of values, as columns of a table are. A number of NumPy is none, nor
+    is an array without dimensions."""
     if isinstance(value, (list, tuple, range)):
         return True
-    return (hasattr(value, "__array__") or hasattr(value, "to_pylist")) and getattr(value, "ndim", 1) != 0
+    return ((hasattr(value, "__array__") or hasattr(value, "to_pylist")) and
+            getattr(value, "ndim", 1) != 0)
 
 
 def frame_of_dict(value: Mapping[Any, Any]) -> Optional[Frame]:
@@ -125,17 +134,21 @@ def frame_of_dict(value: Mapping[Any, Any]) -> Optional[Frame]:
 def check_lengths(what: str, *columns: list[Any]) -> None:
     """Of columns of one table; what is beyond the shortest would be lost without a word."""
     if len(set(map(len, columns))) > 1:
-        raise InputError(lib.DPMF_ERR_INPUT_COUNT,
-                         f"the columns of {what} have {' and '.join(map(str, sorted(set(map(len, columns)))))} values: "
-                         "each row has one of each")
+        raise InputError(
+            lib.DPMF_ERR_INPUT_COUNT,
+            f"the columns of {what} have "
+            f"{' and '.join(map(str, sorted(set(map(len, columns)))))} values: "
+            "each row has one of each")
 
 
-_NARROW = {"float16": np.float16, "halffloat": np.float16, "float32": np.float32, "float": np.float32}
+_NARROW = {
+    "float16": np.float16, "halffloat": np.float16, "float32": np.float32, "float": np.float32
+}
 
 
 def ids_of(column: Any) -> list[Any]:
-    """The values of a column of ids. Floats of less than 64 bits stay what they are: above 2^24 one of 32 bits stands
-    for several whole numbers, which nobody sees in a float of Python."""
+    """The values of a column of ids. Floats of less than 64 bits stay what they are: above 2^24 one
+    of 32 bits stands for several whole numbers, which nobody sees in a float of Python."""
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     narrow = _NARROW.get(kind.removesuffix("[pyarrow]"))
     if narrow is None:
@@ -144,8 +157,8 @@ def ids_of(column: Any) -> list[Any]:
 
 
 def values_of(column: Any) -> list[Any]:
-    """The values of a column, as Python has them. Times are refused: NumPy makes whole numbers of some of them, which would
-    be ids."""
+    """The values of a column, as Python has them. Times are refused: NumPy makes whole numbers of
+    some of them, which would be ids."""
     if getattr(getattr(column, "dtype", None), "kind", "") in ("m", "M"):
         raise InputError(lib.DPMF_ERR_INPUT_ID, "a column of times holds neither ids nor features",
                          "give texts or numbers, such as column.astype(str)")

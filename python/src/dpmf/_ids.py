@@ -19,9 +19,12 @@ from .errors import DpmfWarning, InputError, PrivacyWarning, warn
 Id = Union[int, str, bytes, np.integer]
 IntArray = npt.NDArray[np.int64]
 
-LARGE_FLOATS = ('a float of that size stands for several whole numbers: give ids as text or, where a missing one '
-                'has made floats of them in pandas, as type "Int64"')
-SMALL_FLOATS = "a float is an id only when it is a whole number below 2^53 (float32: 2^24, float16: 2^11)"
+LARGE_FLOATS = (
+    'a float of that size stands for several whole numbers: give ids as text or, where a missing '
+    'one '
+    'has made floats of them in pandas, as type "Int64"')
+SMALL_FLOATS = (
+    "a float is an id only when it is a whole number below 2^53 (float32: 2^24, float16: 2^11)")
 UNKNOWN = 2**64 - 1  # as the library numbers what it does not know
 
 
@@ -34,13 +37,15 @@ def pointer(kind: str, array: npt.NDArray[Any]) -> Any:
 
 
 def _float_end(kind: Any) -> float:
-    """From here on floats of this type stand for several whole numbers: 2^53, 2^24 of 32 bits, 2^11 of 16."""
+    """From here on floats of this type stand for several whole numbers: 2^53, 2^24 of 32 bits, 2^11
+    of 16."""
     return 2.0 ** min(np.finfo(kind).nmant + 1, 53)
 
 
 def whole_of(value: Any) -> Optional[int]:
     """The whole number that a float is, where it stands for no other; None when it is none."""
-    return int(value) if abs(float(value)) < _float_end(type(value)) and value.is_integer() else None
+    return (int(value)
+            if abs(float(value)) < _float_end(type(value)) and value.is_integer() else None)
 
 
 def id_bytes(value: Any) -> Optional[bytes]:
@@ -56,7 +61,8 @@ def id_bytes(value: Any) -> Optional[bytes]:
 
 def _is_too_large(value: Any) -> bool:
     """A float that could be several whole numbers."""
-    return isinstance(value, (float, np.floating)) and _float_end(type(value)) <= abs(float(value)) < np.inf
+    return (isinstance(value, (float, np.floating)) and
+            _float_end(type(value)) <= abs(float(value)) < np.inf)
 
 
 def refuse_id(name: str, value: Any, is_private: bool = False) -> InputError:
@@ -69,13 +75,15 @@ def refuse_id(name: str, value: Any, is_private: bool = False) -> InputError:
     elif isinstance(value, str) and value:
         hint = "this text has half of a surrogate pair, which no bytes stand for"
     what = f"a {type(value).__name__}" if is_private else shown(value)
-    return InputError(lib.DPMF_ERR_INPUT_ID, f"{name} is {what}: an id is text or a whole number", hint)
+    return InputError(lib.DPMF_ERR_INPUT_ID, f"{name} is {what}: an id is text or a whole number",
+                      hint)
 
 
 # ---- columns of ids --------------------------------------------------------------------------
 
 
-def _whole_floats(array: npt.NDArray[Any], missing: Optional[Mask]) -> tuple[IntArray, Optional[Mask]]:
+def _whole_floats(array: npt.NDArray[Any],
+                  missing: Optional[Mask]) -> tuple[IntArray, Optional[Mask]]:
     end = _float_end(array.dtype)
     if array.dtype.itemsize < 8:
         array = array.astype(np.float64)
@@ -85,7 +93,8 @@ def _whole_floats(array: npt.NDArray[Any], missing: Optional[Mask]) -> tuple[Int
 
 
 def _whole_numbers(column: Column) -> Optional[tuple[IntArray, Optional[Mask]]]:
-    """The column as int64, itself if it is that, and which of it are no ids; None when it is something else."""
+    """The column as int64, itself if it is that, and which of it are no ids; None when it is
+    something else."""
     values = column.values
     if isinstance(values, np.ndarray):
         if values.dtype.kind == "f":
@@ -180,8 +189,10 @@ def _tell_large(column: Column, name: str) -> None:
     large = int(np.count_nonzero((np.abs(values.astype(np.float64)) >= end) & np.isfinite(values)))
     if large:
         are = "is a float" if large == 1 else "are floats"
-        warn(f"{large} of {len(values)} {name} {are} of 2^{int(np.log2(end))} or more, and left out: {LARGE_FLOATS}",
-             PrivacyWarning if 10 * large >= len(values) else DpmfWarning)
+        warn(
+            f"{large} of {len(values)} {name} {are} of 2^{int(np.log2(end))} or more, and left "
+            f"out: {LARGE_FLOATS}",
+            PrivacyWarning if 10 * large >= len(values) else DpmfWarning)
 
 
 def number_ids(values: Any, name: str, skip_bad: bool = False) -> Numbered:

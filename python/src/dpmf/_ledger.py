@@ -11,24 +11,27 @@ from .errors import check, new_error
 
 
 def budget(value: Union[float, str], accept_epsilon: bool = False) -> Any:
-    """A mu, or an epsilon at a delta as in "5@1e-5", for the library; a large one if that is accepted."""
+    """A mu, or an epsilon at a delta as in "5@1e-5", for the library; a large one if that is
+    accepted."""
     text = value if isinstance(value, str) else repr(float(number("ledger_budget", value)))
     read = ffi.new("struct dpmf_budget *")
     error = new_error()
-    check(lib.dpmf_budget_parse(text_bytes("ledger_budget", text), accept_epsilon, read, error), error)
+    check(lib.dpmf_budget_parse(text_bytes("ledger_budget", text), accept_epsilon, read, error),
+          error)
     return read
 
 
 def init_ledger(path: Union[str, Path, None] = None) -> None:
     """Makes an empty ledger, for the releases to come.
 
-    A ledger at a path of its own is made by this alone: a path that is mistyped must not begin a second
-    one that knows nothing of the first. The one in the usual place (None) is also made by the first
-    release. One that is there already is refused, unless it came without its lock file, as from
-    another machine: then it is accepted as the newest copy.
+    A ledger at a path of its own is made by this alone: a path that is mistyped must not begin a
+    second one that knows nothing of the first. The one in the usual place (None) is also made by
+    the first release. One that is there already is refused, unless it came without its lock file,
+    as from another machine: then it is accepted as the newest copy.
     """
     error = new_error()
-    check(lib.dpmf_ledger_init(ffi.NULL if path is None else path_bytes(path), ffi.NULL, error), error)
+    check(lib.dpmf_ledger_init(ffi.NULL if path is None else path_bytes(path), ffi.NULL, error),
+          error)
 
 
 class LedgerEntry(NamedTuple):
@@ -71,9 +74,10 @@ class _Visit:
                 ffi.string(c.name).decode("utf-8", "replace"), c.mu, c.epsilon, c.delta,
                 ffi.string(lib.dpmf_claim_name(c.claim)).decode(), c.budget.mu or None, ()))
             return
-        made = LedgerEntry(ffi.string(entry.id).decode(), _STATES[entry.state],
-                           ffi.string(lib.dpmf_claim_name(entry.claim)).decode(), entry.mu, entry.epsilon,
-                           entry.delta, entry.time)
+        made = LedgerEntry(
+            ffi.string(entry.id).decode(), _STATES[entry.state],
+            ffi.string(lib.dpmf_claim_name(entry.claim)).decode(), entry.mu, entry.epsilon,
+            entry.delta, entry.time)
         last = self.populations[-1]
         self.populations[-1] = last._replace(entries=(*last.entries, made))
 
@@ -93,8 +97,10 @@ def _path(path: Union[str, Path, None]) -> Any:
     return ffi.NULL if path is None else path_bytes(path)
 
 
-def read_ledger(path: Union[str, Path, None] = None, population: Optional[str] = None) -> list[Population]:
-    """What every population of a ledger (None: your own) has spent, with its releases; or one population alone.
+def read_ledger(path: Union[str, Path, None] = None,
+                population: Optional[str] = None) -> list[Population]:
+    """What every population of a ledger (None: your own) has spent, with its releases; or one
+    population alone.
 
     >>> import dpmf, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -116,14 +122,18 @@ def read_ledger(path: Union[str, Path, None] = None, population: Optional[str] =
 
 def set_ledger_budget(population: str, budget_given: Union[float, str, None],
                       path: Union[str, Path, None] = None) -> None:
-    """How much a population may spend in all: a mu, an epsilon at a delta ("5@1e-5"), or None for no limit."""
+    """How much a population may spend in all: a mu, an epsilon at a delta ("5@1e-5"), or None for
+    no limit."""
     bound = ffi.NULL if budget_given is None else budget(budget_given)
     error = new_error()
-    check(lib.dpmf_ledger_set_budget(_path(path), text_bytes("population", population), bound, ffi.NULL, error),
-          error)
+    check(
+        lib.dpmf_ledger_set_budget(_path(path), text_bytes("population", population), bound,
+                                   ffi.NULL, error), error)
 
 
 def return_release(release_id: str, path: Union[str, Path, None] = None) -> None:
     """Gives back what was reserved for a release that was never published."""
     error = new_error()
-    check(lib.dpmf_ledger_return(_path(path), text_bytes("release_id", release_id), ffi.NULL, error), error)
+    check(
+        lib.dpmf_ledger_return(_path(path), text_bytes("release_id", release_id), ffi.NULL, error),
+        error)

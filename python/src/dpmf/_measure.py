@@ -1,5 +1,5 @@
-"""What a model has beside fitting and recommending: how well it predicts, how sure it is, its vectors for other
-tools, and the manners that scikit-learn expects of an estimator."""
+"""What a model has beside fitting and recommending: how well it predicts, how sure it is, its
+vectors for other tools, and the manners that scikit-learn expects of an estimator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ FORMS = ("npy", "csv", "libmf", "sqlite", "pgvector")
 
 
 def order_of(taste: Optional[float], by: Optional[str]) -> Any:
-    from .user import order_of as order  # which imports the files of models, and those this one's users
+    # which imports the files of models, and those this one's users
+    from .user import order_of as order
 
     return order(taste, by)
 
@@ -54,13 +55,15 @@ class Measured:
     def evaluate(self, test: Any, *, history: Any = None, ranking: int = 0,
                  like: Optional[float] = None, taste: Optional[float] = None,
                  by: Optional[str] = None) -> dict[str, Any]:
-        """How well the model predicts ratings that it was not fitted to, as ``dpmf evaluate`` measures it.
+        """How well the model predicts ratings that it was not fitted to, as ``dpmf evaluate``
+        measures it.
 
-        `test` and `history` are ratings in any form that `fit` takes (columns as a tuple), or a file.
-        `history` is what each user has rated before: it is left out of lists, and users of a release are
-        first fitted to it, as they would be at home. With `ranking=n` lists of the n best items are measured
-        too; `like` is the smallest test rating that counts as wanted, `taste` and `by` order the lists as in
-        `recommend`. In the answer, figures that were not measured are missing, and those without a meaning NaN.
+        `test` and `history` are ratings in any form that `fit` takes (columns as a tuple), or a
+        file. `history` is what each user has rated before: it is left out of lists, and users of a
+        release are first fitted to it, as they would be at home. With `ranking=n` lists of the n
+        best items are measured too; `like` is the smallest test rating that counts as wanted,
+        `taste` and `by` order the lists as in `recommend`. In the answer, figures that were not
+        measured are missing, and those without a meaning NaN.
 
         >>> import dpmf
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -79,8 +82,8 @@ class Measured:
         options.put("order", order)
         asked, before = self._open(test, run), None if history is None else self._open(history, run)
         found = ffi.new("struct dpmf_evaluation *")
-        run.call(lib.dpmf_model_evaluate, file.model, asked.pointer, before.pointer if before else ffi.NULL,
-                 options.pointer, run.pointer, found)
+        run.call(lib.dpmf_model_evaluate, file.model, asked.pointer,
+                 before.pointer if before else ffi.NULL, options.pointer, run.pointer, found)
         result = plain(found[0], ("n", "rmse", "mae", "unknown_users", "unknown_items"))
         if ranking:
             result.update(ranked_users=found.ranked_users, **plain(found.ranking, PART))
@@ -90,8 +93,8 @@ class Measured:
         return result
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the variance of the ratings `y` that the model predicts for the pairs `X` (a table of two
-        columns, users and items): R squared, as scikit-learn's regressors have it."""
+        """The share of the variance of the ratings `y` that the model predicts for the pairs `X` (a
+        table of two columns, users and items): R squared, as scikit-learn's regressors have it."""
         if pairs_of(X) is None:
             raise usage("score needs a table of two columns, users and items, and their ratings",
                         "for other forms of ratings: evaluate")
@@ -99,8 +102,8 @@ class Measured:
 
     def interval(self, users: Any, items: Any, level: float = 0.9) \
             -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """The range that each rating is in with this probability, if the model is right: the lower and the upper
-        ends, within the scale; NaN for whoever or whatever the model does not know.
+        """The range that each rating is in with this probability, if the model is right: the lower
+        and the upper ends, within the scale; NaN for whoever or whatever the model does not know.
 
         It comes from the samples that a model fitted with `average=True` keeps.
 
@@ -118,23 +121,26 @@ class Measured:
         chance = number("level", level)
         for n in range(len(u)):
             unknown = 2**64 - 1
-            check(lib.dpmf_model_interval(fitted.file.model, unknown if u[n] < 0 else int(u[n]),
-                                          unknown if i[n] < 0 else int(i[n]), chance,
-                                          pointer("double *", low[n:]), pointer("double *", high[n:]), error),
-                  error)
+            check(
+                lib.dpmf_model_interval(fitted.file.model, unknown if u[n] < 0 else int(u[n]),
+                                        unknown if i[n] < 0 else int(i[n]), chance,
+                                        pointer("double *", low[n:]), pointer("double *", high[n:]),
+                                        error), error)
         info = fitted.file.info
         return np.clip(low, info.min, info.max), np.clip(high, info.min, info.max)
 
     # ---- for other tools -----------------------------------------------------------------------
 
-    def export(self, path: Any, form: str = "npy", *, users: bool = False, not_private: bool = False,
-               replace: bool = False, cosine: bool = False) -> dict[str, Any]:
-        """Writes the vectors for other tools, as ``dpmf export`` does: "npy" and "csv" are new directories, "libmf"
-        and "sqlite" files, "pgvector" tables on a server, by its address.
+    def export(self, path: Any, form: str = "npy", *, users: bool = False,
+               not_private: bool = False, replace: bool = False,
+               cosine: bool = False) -> dict[str, Any]:
+        """Writes the vectors for other tools, as ``dpmf export`` does: "npy" and "csv" are new
+        directories, "libmf" and "sqlite" files, "pgvector" tables on a server, by its address.
 
-        What is not a private release is refused without `not_private=True`; with `users`, the users of a checkpoint
-        are written too. `cosine` adds vectors for indexes of nearest neighbours, whose cosines order items as predicted
-        ratings do. docs/formats/exports.md describes the files.
+        What is not a private release is refused without `not_private=True`; with `users`, the users
+        of a checkpoint are written too. `cosine` adds vectors for indexes of nearest neighbours,
+        whose cosines order items as predicted ratings do. docs/formats/exports.md describes the
+        files.
         """
         if form not in FORMS:
             raise usage(f"form={shown(form)} is no form", f"one of: {', '.join(FORMS)}")
@@ -146,8 +152,8 @@ class Measured:
             options.put(name, flag(name, value))
         report = ffi.new("struct dpmf_export_report *")
         with file.raw_statement() as statement:
-            run.call(lib.dpmf_model_export, file.model, statement, path_bytes(path), options.pointer,
-                     run.pointer, report)
+            run.call(lib.dpmf_model_export, file.model, statement, path_bytes(path),
+                     options.pointer, run.pointer, report)
         return plain(report[0], ("items", "users", "bytes_written", "is_private"))
 
     # ---- scikit-learn --------------------------------------------------------------------------
@@ -174,8 +180,8 @@ class Measured:
     # ---- copies --------------------------------------------------------------------------------
 
     def _copied(self, deep: bool, memo: Optional[dict[int, Any]]) -> Any:
-        """A checkpoint within this process: what was fitted is read-only, and shared. Of a release only what is
-        public goes along, as in a pickle."""
+        """A checkpoint within this process: what was fitted is read-only, and shared. Of a release
+        only what is public goes along, as in a pickle."""
         if self.__sklearn_is_fitted__() and self._fitted.file.is_release:
             made = type(self).__new__(type(self))
             made.__setstate__(self.__getstate__())  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
 """Progress that is shown when nobody gave a callback: in notebooks and on terminals.
 
-tqdm draws it where it is installed; otherwise it is one plain line on standard error. Elsewhere (in a
-script whose output goes to a file, in tests) nothing is shown.
+tqdm draws it where it is installed; otherwise it is one plain line on standard error. Elsewhere (in
+a script whose output goes to a file, in tests) nothing is shown.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class Plain:
         counted = f" {progress.done:,}" if progress.done else ""
         of = f" of {progress.total:,}" if progress.total else ""
         text = _text_of(progress)
-        self._write(f"{progress.phase}{counted}{of} {progress.unit}{share}" + (f": {text}" if text else ""))
+        self._write(f"{progress.phase}{counted}{of} {progress.unit}{share}" +
+                    (f": {text}" if text else ""))
 
     def _write(self, line: str) -> None:
         line = line[:WIDTH]

@@ -95,15 +95,16 @@ def _from_sparse(matrix: Any, are_counts: bool) -> Columns:
 
 
 def _from_dense(matrix: Any) -> Columns:
-    """Users by items; what is masked or missing was not rated. Whether it is taken follows from its shape, and never
-    from its type, which one cell can change: each cell is read by itself."""
+    """Users by items; what is masked or missing was not rated. Whether it is taken follows from its
+    shape, and never from its type, which one cell can change: each cell is read by itself."""
     masked: Any = np.ma
     values = masked.asanyarray(matrix)
     is_masked = isinstance(matrix, np.ma.MaskedArray)
     _check_shape(values.shape, is_masked)
     data = np.asarray(masked.getdata(values))
     users, items = np.nonzero(~masked.getmaskarray(values) & ~are_missing(data))
-    return Columns(users, items, data[users, items], is_full=data.dtype.kind in "iu" and not is_masked)
+    return Columns(users, items, data[users, items], is_full=data.dtype.kind in "iu" and
+                   not is_masked)
 
 
 def _check_shape(shape: tuple[int, ...], is_masked: bool) -> None:
@@ -112,20 +113,24 @@ def _check_shape(shape: tuple[int, ...], is_masked: bool) -> None:
                          f"a matrix of ratings has two dimensions, not {len(shape)}",
                          "give users, items and ratings, or a matrix of users by items")
     if shape[1] in (3, 4) and not is_masked:
-        raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
-                         f"an array of {shape[1]} columns may be records or a matrix of {shape[1]} items",
-                         "records are given by columns: fit(*array.T); a matrix of so few items masked or sparse")
+        raise InputError(
+            lib.DPMF_ERR_INPUT_COLUMNS,
+            f"an array of {shape[1]} columns may be records or a matrix of {shape[1]} items",
+            "records are given by columns: fit(*array.T); a matrix of so few items masked or sparse"
+        )
 
 
 def _from_arrow(value: Any, names: Named, ranks: bool, is_private: bool = False) -> Given:
-    """The library finds the columns; whether they are events, and their ids texts, is the schema's to say."""
+    """The library finds the columns; whether they are events, and their ids texts, is the schema's
+    to say."""
     table = Table(value, is_private)
     found = {role: [field for field in table.fields if role_of(field.name) == role]
              for role in ("user", "item", "rating", "count")}
     has_value = bool(names.rating or found["rating"] or found["count"])
     texts = []
     for role, name in (("user", names.user), ("item", names.item)):
-        fields = found[role] if name is None else [field for field in table.fields if field.name == name]
+        fields = (found[role]
+                  if name is None else [field for field in table.fields if field.name == name])
         texts.append(bool(fields) and fields[0].is_text)
     is_events = ranks and not has_value
     if not names.rating and not found["rating"]:
@@ -136,13 +141,16 @@ def _from_arrow(value: Any, names: Named, ranks: bool, is_private: bool = False)
 
 
 def _from_frame(frame: Frame, ranks: bool, names: Named = Named()) -> Columns:
-    """The columns by their roles. What they are called is not repeated: where a file's header is missing, the names
-    are someone's record. Without a rating they are events where there is a count, where there is nothing else but a
-    time, or where the goal is to rank."""
+    """The columns by their roles. What they are called is not repeated: where a file's header is
+    missing, the names are someone's record. Without a rating they are events where there is a
+    count, where there is nothing else but a time, or where the goal is to rank."""
     found = {role: frame.places(role) for role in ("user", "item", "rating", "time", "count")}
     for role, name in names._asdict().items():
         if name is not None:
-            found = {other: [place for place in places if frame.names[place] != name] for other, places in found.items()}
+            found = {
+                other: [place for place in places if frame.names[place] != name]
+                for other, places in found.items()
+            }
             found[role] = [place for place, own in enumerate(frame.names) if own == name]
     n_known = sum(map(len, found.values()))
     is_events = not found["rating"] and bool(found["count"] or ranks or n_known == len(frame.names))
@@ -151,10 +159,13 @@ def _from_frame(frame: Frame, ranks: bool, names: Named = Named()) -> Columns:
     if is_events and len(found["count"]) > 1:
         wrong.append("count")
     if wrong:
-        raise InputError(lib.DPMF_ERR_INPUT_HEADER,
-                         f"of the frame's {len(frame.names)} columns none, or more than one, is named as the "
-                         f"{wrong[0]} is",
-                         "call one each user, item and rating (or count, of events), or give columns by themselves")
+        raise InputError(
+            lib.DPMF_ERR_INPUT_HEADER,
+            f"of the frame's {len(frame.names)} columns none, or more than one, is named as the "
+            f"{wrong[0]} is",
+            "call one each user, item and rating (or count, of events), or give columns by "
+            "themselves"
+        )
     value, times = found["count" if is_events else "rating"], found["time"]
     return Columns(frame.column(found["user"][0]), frame.column(found["item"][0]),
                    frame.column(value[0]) if value else None,
@@ -164,11 +175,14 @@ def _from_frame(frame: Frame, ranks: bool, names: Named = Named()) -> Columns:
 def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = None, *,
                counts: Any = None, ranks: bool = False, likes: bool = False,
                names: Named = Named(), is_private: bool = False) -> Union[Columns, Given]:
-    """The columns behind the arguments of fit. `ranks`: the goal is to rank; `likes`: from ratings, of which some are
-    events; `is_private`: for a release."""
+    """The columns behind the arguments of fit. `ranks`: the goal is to rank; `likes`: from ratings,
+    of which some are events; `is_private`: for a release."""
     names.check()
     if any(names) and items is not None:
-        raise usage("user, item, rating and time name columns of a table: users and items are given by themselves here")
+        raise usage(
+            "user, item, rating and time name columns of a table: users and items are given by "
+            "themselves here"
+        )
     if counts is not None and (items is None or ratings is not None):
         raise usage("counts go with users and items, and not with ratings")
     if items is not None:
@@ -191,12 +205,15 @@ def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = 
     if isinstance(users, tuple) and len(users) in (3, 4):
         return Columns(*users)
     if is_path(users):
-        raise InputError(lib.DPMF_ERR_INPUT_COLUMNS, f"a {type(users).__name__} alone is no ratings",
-                         "fit_file reads a file")
-    if not hasattr(users, "__array__"):
         raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
-                         f"a {type(users).__name__} alone is neither columns nor a matrix of ratings",
-                         "give users, items and ratings: of records, fit(*zip(*records)); or a matrix as an array")
+                         f"a {type(users).__name__} alone is no ratings", "fit_file reads a file")
+    if not hasattr(users, "__array__"):
+        raise InputError(
+            lib.DPMF_ERR_INPUT_COLUMNS,
+            f"a {type(users).__name__} alone is neither columns nor a matrix of ratings",
+            "give users, items and ratings: of records, fit(*zip(*records)); or a matrix as an "
+            "array"
+        )
     return _from_dense(users)
 
 
@@ -263,8 +280,8 @@ def _call_with_table(given: Given, reading: Reading, run: Run, *arguments: Any) 
 def _store_from_arrow(given: Given, reading: Reading, run: Run) -> Store:
     store = ffi.new("struct dpmf_store **")
     options = _arrow_options(given, reading._replace(events=given.is_events))
-    _call_with_table(given, reading, run, lib.dpmf_store_from_arrow, given.table.stream, options.pointer,
-                     run.pointer, store)
+    _call_with_table(given, reading, run, lib.dpmf_store_from_arrow, given.table.stream,
+                     options.pointer, run.pointer, store)
     return Store(store[0], given.users_are_texts, given.items_are_texts)
 
 
@@ -272,14 +289,16 @@ def store_from_columns(columns: Union[Columns, Given], reading: Reading, run: Ru
     """A store of ratings in memory, which are read where they are."""
     if isinstance(columns, Given):
         return _store_from_arrow(columns, reading, run)
-    if columns.is_full and not reading.by_record:  # where one cell that is missing would make floats of it, it is taken
+    # where one cell that is missing would make floats of it, it is taken
+    if columns.is_full and not reading.by_record:
         raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
                          "a dense matrix of integers does not say what was not rated",
                          "use NaN, a masked array or a sparse matrix")
     users = number_ids(columns.users, "users", reading.skip_bad)
     items = number_ids(columns.items, "items", reading.skip_bad)
     ratings = None if columns.ratings is None else ratings_of(columns.ratings, reading.skip_bad)
-    times, bad = (None, None) if columns.times is None else times_of(columns.times, reading.skip_bad)
+    times, bad = ((None,
+                   None) if columns.times is None else times_of(columns.times, reading.skip_bad))
     lengths = {"users": len(users.numbers), "items": len(items.numbers)}
     if ratings is not None:
         lengths["counts" if columns.is_events else "ratings"] = len(ratings)
@@ -338,24 +357,29 @@ class ImportReport(NamedTuple):
     holds_events: bool
 
 
-def import_ratings(source: Any, output: Any, *, user: Optional[str] = None, item: Optional[str] = None,
-                   rating: Optional[str] = None, time: Optional[str] = None, format: Optional[str] = None,
-                   columns: Optional[str] = None, separator: Optional[str] = None, events: bool = False,
-                   on_error: str = "fail", rating_range: Optional[tuple[float, float]] = None, n_threads: int = 0,
-                   memory: Union[int, str, None] = None, progress: Optional[ProgressCallback] = None) -> ImportReport:
-    """Packs ratings into a store, a file that every fit reads fast: ``dpmf import`` of the command line.
+def import_ratings(source: Any, output: Any, *, user: Optional[str] = None,
+                   item: Optional[str] = None, rating: Optional[str] = None,
+                   time: Optional[str] = None, format: Optional[str] = None,
+                   columns: Optional[str] = None, separator: Optional[str] = None,
+                   events: bool = False, on_error: str = "fail",
+                   rating_range: Optional[tuple[float, float]] = None, n_threads: int = 0,
+                   memory: Union[int, str, None] = None,
+                   progress: Optional[ProgressCallback] = None) -> ImportReport:
+    """Packs ratings into a store, a file that every fit reads fast: ``dpmf import`` of the command
+    line.
 
-    `source` is a path, a list of paths, or a table with Arrow's ``__arrow_c_stream__`` or ``__arrow_c_array__``: of
-    polars, pyarrow, DuckDB and others, and of pandas where pyarrow is installed. Its rows are read where they are.
-    `user`, `item`, `rating` and `time` are the names of its columns, where these are not the usual ones. With
-    ``on_error="skip"`` bad records, such as those with a null, are counted and skipped.
+    `source` is a path, a list of paths, or a table with Arrow's ``__arrow_c_stream__`` or
+    ``__arrow_c_array__``: of polars, pyarrow, DuckDB and others, and of pandas where pyarrow is
+    installed. Its rows are read where they are. `user`, `item`, `rating` and `time` are the names
+    of its columns, where these are not the usual ones. With ``on_error="skip"`` bad records, such
+    as those with a null, are counted and skipped.
     """
     if on_error not in ("fail", "skip"):
         raise usage(f'on_error={shown(on_error)} is not "fail" or "skip"')
     names = Named(user, item, rating, time)
     names.check()
-    reading = Reading(None if rating_range is None else pair("rating_range", rating_range), on_error == "skip", format,
-                      columns, separator, events=flag("events", events))
+    reading = Reading(None if rating_range is None else pair("rating_range", rating_range),
+                      on_error == "skip", format, columns, separator, events=flag("events", events))
     run = Run(whole("n_threads", n_threads, 0, 4096), memory_bytes(memory), progress)
     report, path = ffi.new("struct dpmf_import_report *"), path_bytes(output)
     paths = [source] if is_path(source) else source
@@ -363,12 +387,13 @@ def import_ratings(source: Any, output: Any, *, user: Optional[str] = None, item
         options = _options(reading)
         _put_names(options, names)
         texts = [ffi.new("char[]", path_bytes(one)) for one in paths]
-        run.call(lib.dpmf_import, ffi.new("char *[]", texts), len(texts), path, options.pointer, run.pointer, report)
+        run.call(lib.dpmf_import, ffi.new("char *[]", texts), len(texts), path, options.pointer,
+                 run.pointer, report)
     elif hasattr(source, "__arrow_c_stream__") or is_arrow(source):
         given = _from_arrow(source, names, False)
         options = _arrow_options(given, reading._replace(events=reading.events))
-        _call_with_table(given, reading, run, lib.dpmf_import_arrow, given.table.stream, path, options.pointer,
-                         run.pointer, report)
+        _call_with_table(given, reading, run, lib.dpmf_import_arrow, given.table.stream, path,
+                         options.pointer, run.pointer, report)
     else:
         raise usage(f"a {type(source).__name__} is neither a path nor an Arrow table",
                     "give a path, a list of paths, or a frame")

@@ -1,8 +1,9 @@
 """Columns read record by record: what a value means follows from that value, and from no other.
 
-The type of an array follows from all of its values: one id that is missing makes floats of whole numbers, one word
-texts of ratings. So that nobody decides how the records of others are read, the same value means the same in every
-array, list or frame. Clean arrays of numbers are read as arrays, the rest value by value.
+The type of an array follows from all of its values: one id that is missing makes floats of whole
+numbers, one word texts of ratings. So that nobody decides how the records of others are read, the
+same value means the same in every array, list or frame. Clean arrays of numbers are read as arrays,
+the rest value by value.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Column(NamedTuple):
     missing: Optional[Mask] = None
 
     def listed(self) -> Sequence[Any]:
-        """The values as Python has them; dates and spans of time as NumPy has them, and never as their numbers."""
+        """The values as Python has them; dates and spans of time as NumPy has them, and never as
+        their numbers."""
         values = self.values
         if isinstance(values, np.ndarray):
             values = list(values) if values.dtype.kind in "mM" else values.tolist()
@@ -50,12 +52,15 @@ class Column(NamedTuple):
 
 
 def _real_parts(values: Sequence[Any]) -> Sequence[Any]:
-    """Complex numbers that have no imaginary part as what they are without: one that has makes complex all others
-    of an array."""
+    """Complex numbers that have no imaginary part as what they are without: one that has makes
+    complex all others of an array."""
     if not any(issubclass(kind, (complex, np.complexfloating)) for kind in set(map(type, values))):
         return values
-    return [value.real if isinstance(value, (complex, np.complexfloating)) and value.imag == 0 else value
-            for value in values]
+    return [
+        value.real if isinstance(value,
+                                 (complex, np.complexfloating)) and value.imag == 0 else value
+        for value in values
+    ]
 
 
 # ---- columns -----------------------------------------------------------------------------------
@@ -91,8 +96,9 @@ def column_of(values: Any, name: str, of: str) -> Column:
         try:
             return Column(list(values))
         except TypeError:
-            raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
-                             f"{name} is a {type(values).__name__}, and not a list of {of}") from None
+            raise InputError(
+                lib.DPMF_ERR_INPUT_COLUMNS,
+                f"{name} is a {type(values).__name__}, and not a list of {of}") from None
     column = _column_of_array(values)
     dimensions = np.ndim(column.values)
     if dimensions != 1:
@@ -110,7 +116,8 @@ def is_missing(value: Any) -> bool:
     """None, NaN, NaT, and the NA of pandas."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, (float, np.floating, np.datetime64, np.timedelta64)) and bool(value != value)
+    return (isinstance(value, (float, np.floating, np.datetime64, np.timedelta64)) and
+            bool(value != value))
 
 
 def are_missing(array: npt.NDArray[Any]) -> Mask:
@@ -156,7 +163,8 @@ def _number(value: Any) -> Optional[float]:
 
 
 def _refuse_number(place: int, value: Any) -> InputError:
-    return InputError(lib.DPMF_ERR_INPUT_NUMBER, f"ratings[{place}] is {shown(value)}, which is not a number")
+    return InputError(lib.DPMF_ERR_INPUT_NUMBER,
+                      f"ratings[{place}] is {shown(value)}, which is not a number")
 
 
 def _number_array(column: Column) -> Optional[npt.NDArray[Any]]:
@@ -246,7 +254,8 @@ def _time_array(column: Column) -> Optional[npt.NDArray[np.int64]]:
         is_time = np.abs(array) < TIME_BOUND
         array = np.where(is_time, np.floor(np.where(is_time, array, 0)).astype(np.int64), NO_TIME)
     elif array.dtype == np.uint64:
-        array = np.where(array < 2**63, array, 0).astype(np.int64) + np.where(array < 2**63, 0, NO_TIME)
+        array = (np.where(array < 2**63, array, 0).astype(np.int64) +
+                 np.where(array < 2**63, 0, NO_TIME))
     elif array.dtype.kind not in "iu":
         return None
     array = np.ascontiguousarray(array, dtype=np.int64)
@@ -256,7 +265,8 @@ def _time_array(column: Column) -> Optional[npt.NDArray[np.int64]]:
 def times_of(times: Any, skip_bad: bool) -> tuple[npt.NDArray[np.int64], Optional[Mask]]:
     """Seconds since 1970, of numbers, texts, or dates and times of NumPy, Python or a frame.
 
-    What is no time is refused or, with `skip_bad`, marked in the mask. One that is missing is no time, and no fault.
+    What is no time is refused or, with `skip_bad`, marked in the mask. One that is missing is no
+    time, and no fault.
     """
     column = column_of(times, "timestamps", "times")
     array = _time_array(column)
@@ -268,8 +278,11 @@ def times_of(times: Any, skip_bad: bool) -> tuple[npt.NDArray[np.int64], Optiona
     for place, value in enumerate(listed):
         second = _time(value)
         if second is None and not skip_bad:
-            raise InputError(lib.DPMF_ERR_INPUT_TIME,
-                             f"timestamps[{place}] is {shown(value)}: neither seconds since 1970 nor a date and time")
+            raise InputError(
+                lib.DPMF_ERR_INPUT_TIME,
+                f"timestamps[{place}] is {shown(value)}: neither seconds since 1970 nor a date "
+                "and time"
+            )
         bad[place] = second is None
         seconds[place] = NO_TIME if second is None else second
     return seconds, bad

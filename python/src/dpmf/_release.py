@@ -16,13 +16,16 @@ def extend_release(release: PathLike, catalogue: PathLike, item_features: PathLi
                    path: PathLike) -> dict[str, Any]:
     """Adds the new items of `catalogue` to a release, placed by their public features.
 
-    Post-processing of what is public: no epsilon is spent and no ledger is asked. The statement of the
-    new release, written to `path`, names its parent. Returns what was done: ``items``, ``new_items``,
-    ``known_items``, ``undescribed``, ``features``, ``parent``, ``id`` and ``kind``, which is the parent's.
+    Post-processing of what is public: no epsilon is spent and no ledger is asked. The statement of
+    the new release, written to `path`, names its parent. Returns what was done: ``items``,
+    ``new_items``, ``known_items``, ``undescribed``, ``features``, ``parent``, ``id`` and ``kind``,
+    which is the parent's.
     """
     report, error = ffi.new("struct dpmf_extend_report *"), new_error()
-    check(lib.dpmf_release_extend(path_bytes(release), path_bytes(catalogue), path_bytes(item_features),
-                                  path_bytes(path), ffi.NULL, report, error), error)
+    check(
+        lib.dpmf_release_extend(path_bytes(release), path_bytes(catalogue),
+                                path_bytes(item_features), path_bytes(path), ffi.NULL, report,
+                                error), error)
     counts: dict[str, Any] = {name: int(getattr(report, name)) for name in
                               ("items", "new_items", "known_items", "undescribed", "features")}
     counts["parent"] = ffi.string(report.parent).decode()

@@ -94,7 +94,8 @@ class Run:
         was raised in the meantime is raised afterwards."""
         error = new_error()
         codes: list[int] = []
-        self._calls = queue.SimpleQueue()  # the end of an earlier call may not be taken for this one's
+        # the end of an earlier call may not be taken for this one's
+        self._calls = queue.SimpleQueue()
 
         def work() -> None:
             try:

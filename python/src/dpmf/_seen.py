@@ -31,14 +31,14 @@ def recommend_known(shelf: Shelf, number: int, own: Any, order: Any, n: int, wit
         check(lib.dpmf_user_known(model, number, pointer("struct dpmf_own_rating *", own), len(own),
                                   made, error), error)
         user = ffi.gc(made[0], lib.dpmf_user_free)
-        count = lib.dpmf_user_recommend(model, user, order, bits(without), bits(within), len(scored),
-                                        room, error)
+        count = lib.dpmf_user_recommend(model, user, order, bits(without), bits(within),
+                                        len(scored), room, error)
     return shelf.ranked(scored[:check(count, error)])
 
 
 class SeenBefore:
-    """What each user has rated, of a model that was continued: before, and since. Its rows from before are
-    numbered as they were."""
+    """What each user has rated, of a model that was continued: before, and since. Its rows from
+    before are numbered as they were."""
 
     def __init__(self, before: Any, n_before: int, since: Any) -> None:
         self._before, self._n_before, self._since = before, n_before, since

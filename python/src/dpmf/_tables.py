@@ -1,7 +1,7 @@
 """The small public tables of a private run: from Python objects to files that the library reads.
 
-Lists, arrays, series, dicts and frames are read as what they are. What cannot be understood is refused by its
-shape and the names of its columns, before any rating is looked at.
+Lists, arrays, series, dicts and frames are read as what they are. What cannot be understood is
+refused by its shape and the names of its columns, before any rating is looked at.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any, Callable, Iterable, Mapping
 
 import numpy as np
 
-from ._frames import Frame, check_lengths, frame_of, frame_of_dict, ids_of, is_column, role_of, values_of
+from ._frames import (Frame, check_lengths, frame_of, frame_of_dict, ids_of, is_column, role_of,
+                      values_of)
 from ._ids import id_bytes, refuse_id
 from ._native import lib
 from ._values import encoded, float_of, is_path, is_writable, path_bytes
@@ -72,8 +73,10 @@ def _refuse_people(names: Iterable[Any]) -> None:
         if role_of(name) in ("user", "person", "rating") or _is_epsilon(name):
             raise PrivacyRefused(
                 lib.DPMF_ERR_PRIVACY_REFUSED,
-                "a column of the catalogue could hold people or what they did: this is no public table of items",
-                'give the items alone; if the column holds no people, put "public:" before its name')
+                "a column of the catalogue could hold people or what they did: this is no public "
+                "table of items",
+                'give the items alone; if the column holds no people, put "public:" before its name'
+            )
 
 
 def _catalogue_of_frame(value: Any, frame: Frame) -> list[Any]:
@@ -138,21 +141,26 @@ def _wishes(wishes: Any) -> list[tuple[Any, Any]]:
     if frame is not None:
         return _wishes_of_frame(frame)
     if hasattr(wishes, "index") and hasattr(wishes, "to_numpy"):  # a series of pandas
-        # Rows keep their numbers when a frame is filtered or sorted, so any nameless numbers may be rows.
+        # Rows keep their numbers when a frame is filtered or sorted, so any nameless numbers may be
+        # rows.
         kind = getattr(getattr(wishes.index, "dtype", None), "kind", "i")
         if wishes.index.name is None and kind in "iu":
-            raise usage("the series user_privacy is numbered by its rows, and not by users",
-                        'give the frame with both columns, or frame.set_index("user")["epsilon"]; where the numbers '
-                        'are users, name the index: series.rename_axis("user")')
+            raise usage(
+                "the series user_privacy is numbered by its rows, and not by users",
+                'give the frame with both columns, or frame.set_index("user")["epsilon"]; where '
+                'the numbers '
+                'are users, name the index: series.rename_axis("user")')
         return list(zip(ids_of(wishes.index), values_of(wishes)))
-    raise usage("user_privacy is a dict of users and epsilons, a frame with these columns, or a file")
+    raise usage(
+        "user_privacy is a dict of users and epsilons, a frame with these columns, or a file")
 
 
 def write_wishes(wishes: Any, table: Any) -> None:
     """Whose wish is at fault is not said: ids of people belong in no message of a private run."""
     table.writerow(["user", "epsilon"])
     rows = _wishes(wishes)
-    if not rows and not isinstance(wishes, Mapping):  # a stream that was read before looks like this
+    # a stream that was read before looks like this
+    if not rows and not isinstance(wishes, Mapping):
         warn("user_privacy names nobody", PrivacyWarning)
     for user, epsilon in rows:
         wish = float_of(epsilon)
@@ -169,8 +177,9 @@ def _cell(value: Any) -> str:
     if value is None or is_nan:
         return ""
     if not isinstance(value, (str, bool, int, float, np.number, np.bool_)):
-        raise usage(f"item_features has a {type(value).__name__}, which is neither text nor a number",
-                    'several categories are one text: "comedy|drama"')
+        raise usage(
+            f"item_features has a {type(value).__name__}, which is neither text nor a number",
+            'several categories are one text: "comedy|drama"')
     if isinstance(value, int) and not is_writable(value):
         raise usage("item_features has a whole number of too many digits")
     text = str(value)
@@ -198,8 +207,9 @@ def _features(features: Any) -> tuple[list[Any], list[tuple[Any, ...]]]:
     is_table = isinstance(features, Mapping) and all(
         isinstance(row, Mapping) for row in features.values())
     if not is_table:
-        raise usage("item_features is a dict of items and what is known about each, a frame, or a file",
-                    'for example: {"dune": {"genre": "sci-fi", "year": 1984}}')
+        raise usage(
+            "item_features is a dict of items and what is known about each, a frame, or a file",
+            'for example: {"dune": {"genre": "sci-fi", "year": 1984}}')
     names = list(dict.fromkeys(name for row in features.values() for name in row))
     return names, [(item, *(row.get(name) for name in names)) for item, row in features.items()]
 
@@ -216,11 +226,13 @@ def write_features(features: Any, table: Any) -> None:
 
 def _declared(about: Any) -> bytes:
     if not isinstance(about, Mapping):
-        raise usage("about is a dict of names and texts, or a file",
-                    'for example: {"controller": "Example Library", "contact": "privacy@library.example"}')
+        raise usage(
+            "about is a dict of names and texts, or a file",
+            'for example: {"controller": "Example Library", "contact": "privacy@library.example"}')
     lines = []
     for name, text in about.items():
-        if not isinstance(name, str) or ":" in name or "\n" in name or not isinstance(text, (str, int, float)):
+        if (not isinstance(name, str) or ":" in name or "\n" in name or
+                not isinstance(text, (str, int, float))):
             raise usage("about has names and texts, and one of them is neither")
         # Further lines begin with a blank: none of them can be taken for a field.
         lines.append(f"{name}: " + "\n ".join(str(text).split("\n")))

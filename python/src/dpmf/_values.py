@@ -10,7 +10,8 @@ import numpy as np
 from ._native import ffi, lib
 from .errors import UsageError, usage
 
-WHOLE_BITS = 2048  # whole numbers with more have so many digits that Python can refuse to write them
+# whole numbers with more have so many digits that Python can refuse to write them
+WHOLE_BITS = 2048
 
 
 def is_writable(value: int) -> bool:
@@ -19,8 +20,8 @@ def is_writable(value: int) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A parameter in a message: a short text or a number as it is, and of anything else its kind alone, because
-    tables, lists and dicts hold people."""
+    """A parameter in a message: a short text or a number as it is, and of anything else its kind
+    alone, because tables, lists and dicts hold people."""
     if isinstance(value, int) and not is_writable(value):
         return f"<int of {value.bit_length()} bits>"
     if value is None or isinstance(value, (bool, int, float, str, bytes, os.PathLike, np.number)):
@@ -52,7 +53,8 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
 
 
 def float_of(value: Any) -> Optional[float]:
-    """A number as a float; None when this is none. What Python says of that repeats the value, so nothing is raised."""
+    """A number as a float; None when this is none. What Python says of that repeats the value, so
+    nothing is raised."""
     if isinstance(value, (str, bytes, bool)):
         return None
     try:

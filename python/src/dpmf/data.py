@@ -1,4 +1,5 @@
-"""Ratings before there is a model: made up, described, split, packed, written as text; and the search for parameters."""
+"""Ratings before there is a model: made up, described, split, packed, written as text; and the
+search for parameters."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def _open(ratings: Any, run: Run) -> Store:
 
 
 def describe(ratings: Any, *, n_threads: int = 0) -> dict[str, Any]:
-    """The size and the scale of ratings, in any form that `Model.fit` takes (columns as a tuple), or of a file.
+    """The size and the scale of ratings, in any form that `Model.fit` takes (columns as a tuple),
+    or of a file.
 
     >>> import dpmf
     >>> dpmf.describe((["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4]))["users"]
@@ -39,13 +41,15 @@ def describe(ratings: Any, *, n_threads: int = 0) -> dict[str, Any]:
     return plain(info[0], ("users", "items", "ratings", "min", "max", "has_times", "holds_events"))
 
 
-def split(ratings: Any, train: PathLike, test: PathLike, *, test_fraction: float = 0.1, by: str = "random",
-          random_state: Optional[int] = None, n_threads: int = 0, memory: Any = None,
-          progress: Any = None) -> dict[str, Any]:
-    """Splits ratings into two stores, which `Model.fit_file` and `Model.evaluate` read: both appear, or neither.
+def split(ratings: Any, train: PathLike, test: PathLike, *, test_fraction: float = 0.1,
+          by: str = "random", random_state: Optional[int] = None, n_threads: int = 0,
+          memory: Any = None, progress: Any = None) -> dict[str, Any]:
+    """Splits ratings into two stores, which `Model.fit_file` and `Model.evaluate` read: both
+    appear, or neither.
 
-    `by` is "random", each rating by a coin of its own; "user", whole users; or "time", the latest ratings. The coins
-    follow from the seed and the ids alone. The files can be read by their owner only.
+    `by` is "random", each rating by a coin of its own; "user", whole users; or "time", the latest
+    ratings. The coins follow from the seed and the ids alone. The files can be read by their owner
+    only.
     """
     if by not in SPLITS:
         raise usage(f"by={shown(by)} is no way to split", f"one of: {', '.join(SPLITS)}")
@@ -57,18 +61,22 @@ def split(ratings: Any, train: PathLike, test: PathLike, *, test_fraction: float
         options.put("seed", whole("random_state", random_state, 0, 2**64 - 1))
     report = ffi.new("struct dpmf_split_report *")
     store = _open(ratings, run)
-    run.call(lib.dpmf_store_split, store.pointer, path_bytes(train), path_bytes(test), options.pointer, run.pointer,
-             report)
-    names = ["train_ratings", "train_users", "train_items", "test_ratings", "test_users", "test_items"]
+    run.call(lib.dpmf_store_split, store.pointer, path_bytes(train), path_bytes(test),
+             options.pointer, run.pointer, report)
+    names = [
+        "train_ratings", "train_users", "train_items", "test_ratings", "test_users", "test_items"
+    ]
     return plain(report[0], tuple(names + ["cut_time"] * (by == "time")))
 
 
-def synth(path: PathLike, *, like: Optional[str] = None, users: Optional[int] = None, items: Optional[int] = None,
-          ratings: Optional[int] = None, rank: Optional[int] = None, noise: Optional[float] = None,
-          times: bool = False, random_state: Optional[int] = None, catalogue: Optional[PathLike] = None,
-          truth: Optional[PathLike] = None, n_threads: int = 0, progress: Any = None) -> dict[str, Any]:
-    """Writes a store of made-up ratings, from a planted model: of the shape of a known set (`like="ml-1m"`), or of
-    these sizes. `catalogue` receives ids and made-up titles as CSV, `truth` the planted vectors.
+def synth(path: PathLike, *, like: Optional[str] = None, users: Optional[int] = None,
+          items: Optional[int] = None, ratings: Optional[int] = None, rank: Optional[int] = None,
+          noise: Optional[float] = None, times: bool = False, random_state: Optional[int] = None,
+          catalogue: Optional[PathLike] = None, truth: Optional[PathLike] = None,
+          n_threads: int = 0, progress: Any = None) -> dict[str, Any]:
+    """Writes a store of made-up ratings, from a planted model: of the shape of a known set
+    (`like="ml-1m"`), or of these sizes. `catalogue` receives ids and made-up titles as CSV, `truth`
+    the planted vectors.
 
     >>> import dpmf, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -78,7 +86,8 @@ def synth(path: PathLike, *, like: Optional[str] = None, users: Optional[int] = 
     """
     run = _run(n_threads, None, progress)
     options = Struct("dpmf_synth_options")
-    if like is not None and lib.dpmf_synth_options_like(text_bytes("like", like), options.pointer) != 0:
+    if (like is not None and
+            lib.dpmf_synth_options_like(text_bytes("like", like), options.pointer) != 0):
         names, i = [], 0
         while (name := lib.dpmf_synth_shape_name(i)) != ffi.NULL:
             names.append(ffi.string(name).decode())
@@ -138,23 +147,29 @@ _ENDS = ("done", "behind", "rising", "time", "diverged")
 
 def trial_of(c: Any) -> Trial:
     """A trial as Python has it."""
-    parameters = {"n_factors": int(c.factors), "n_epochs": int(c.epochs), "regularization": float(c.regularization)}
+    parameters = {
+        "n_factors": int(c.factors), "n_epochs": int(c.epochs),
+        "regularization": float(c.regularization)
+    }
     if c.valid_ndcg != c.valid_ndcg:  # NaN: it does not rank
         parameters["learning_rate"] = float(c.learning_rate)
     else:
         parameters["unobserved"] = float(c.unobserved)
-    return Trial(parameters, float(c.valid_rmse), float(c.valid_ndcg), float(c.seconds), _ENDS[c.end])
+    return Trial(parameters, float(c.valid_rmse), float(c.valid_ndcg), float(c.seconds),
+                 _ENDS[c.end])
 
 
-def tune(ratings: Any, model: Optional[Model] = None, *, valid: Any = None, trials: Optional[int] = None,
-         seconds: Optional[float] = None, valid_fraction: Optional[float] = None, hold: tuple[str, ...] = (),
+def tune(ratings: Any, model: Optional[Model] = None, *, valid: Any = None,
+         trials: Optional[int] = None, seconds: Optional[float] = None,
+         valid_fraction: Optional[float] = None, hold: tuple[str, ...] = (),
          population: Optional[str] = None, ledger: Optional[PathLike] = None) -> Tuning:
-    """Searches for the parameters with which a model predicts best, on a part of the ratings held back (or on
-    `valid`), as ``dpmf tune`` does.
+    """Searches for the parameters with which a model predicts best, on a part of the ratings held
+    back (or on `valid`), as ``dpmf tune`` does.
 
-    `model` has what all trials have in common, and where the search begins; `hold` names parameters to keep. Settings
-    that were chosen from private ratings are outside the proof of a release that is made with them: where releases
-    are made of the same people, name them with `population`, and the ledger records the search.
+    `model` has what all trials have in common, and where the search begins; `hold` names parameters
+    to keep. Settings that were chosen from private ratings are outside the proof of a release that
+    is made with them: where releases are made of the same people, name them with `population`, and
+    the ledger records the search.
     """
     model = Model() if model is None else model
     parameters = model.get_params()
@@ -166,7 +181,8 @@ def tune(ratings: Any, model: Optional[Model] = None, *, valid: Any = None, tria
     options = Struct("dpmf_tune_options")
     for name in hold:
         if name not in HOLDABLE:
-            raise usage(f"hold: {shown(name)} is not searched for", f"one of: {', '.join(HOLDABLE)}")
+            raise usage(f"hold: {shown(name)} is not searched for",
+                        f"one of: {', '.join(HOLDABLE)}")
         options.put("hold_" + name.replace("n_", "", 1), True)
     if trials is not None:
         options.put("trials", whole("trials", trials, 1, 10000))
@@ -178,15 +194,18 @@ def tune(ratings: Any, model: Optional[Model] = None, *, valid: Any = None, tria
     ranks = check_goal(parameters)
     store = opener(ratings, ranks, model.like is not None)(run, Reading())
     ranks = ranks or (model.goal is None and model.solver is None and store.holds_events)
-    train = train_options({**parameters, "patience": None, "snapshot": None, "snapshot_every": None}, ranks)
+    train = train_options(
+        {**parameters, "patience": None, "snapshot": None, "snapshot_every": None}, ranks)
     held = None if valid is None else opener(valid, ranks, model.like is not None)(run, Reading())
     if population is not None:
         error = new_error()
-        check(lib.dpmf_ledger_record_tuning(ffi.NULL if ledger is None else path_bytes(ledger),
-                                            text_bytes("population", population), run.pointer, error), error)
+        check(
+            lib.dpmf_ledger_record_tuning(ffi.NULL if ledger is None else path_bytes(ledger),
+                                          text_bytes("population", population), run.pointer, error),
+            error)
     report = ffi.new("struct dpmf_tune_report *")
-    run.call(lib.dpmf_tune, store.pointer, held.pointer if held else ffi.NULL, train.pointer, options.pointer,
-             run.pointer, lib.dpmf_py_trial, run.handle, report)
+    run.call(lib.dpmf_tune, store.pointer, held.pointer if held else ffi.NULL, train.pointer,
+             options.pointer, run.pointer, lib.dpmf_py_trial, run.handle, report)
     best = trial_of(report.best)
     found = {name: value for name, value in best.parameters.items() if name in parameters}
     return Tuning(Model(**{**parameters, **found}), best, [trial_of(trial) for trial in run.trials])

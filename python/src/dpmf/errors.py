@@ -1,9 +1,9 @@
 """What can go wrong, as exceptions.
 
-Every exception of this package is a `DpmfError` with the library's code, what happened and, mostly, a
-hint: the one thing that would fix it. Each is also the built-in exception that stands for the same
-kind of mistake, so that ``except ValueError`` or ``except FileNotFoundError`` catch what one would
-expect.
+Every exception of this package is a `DpmfError` with the library's code, what happened and, mostly,
+a hint: the one thing that would fix it. Each is also the built-in exception that stands for the
+same kind of mistake, so that ``except ValueError`` or ``except FileNotFoundError`` catch what one
+would expect.
 """
 
 from __future__ import annotations
@@ -279,7 +279,8 @@ _SYSTEM_CODES: dict[Optional[int], int] = {
 
 @contextlib.contextmanager
 def told(doing: str, name: str, code: int) -> Iterator[None]:
-    """Errors of the system in here are exceptions of this package, about a file that people know."""
+    """Errors of the system in here are exceptions of this package, about a file that people
+    know."""
     try:
         yield
     except DpmfError:

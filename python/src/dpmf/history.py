@@ -1,4 +1,5 @@
-"""Someone's history as another service exported it, matched with a model's items by title and year."""
+"""Someone's history as another service exported it, matched with a model's items by title and
+year."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ _MATCHES = ("none", "unsure", "likely", "sure")
 class HistoryEntry(NamedTuple):
     """A title of a history.
 
-    `match` is "sure", "likely", "unsure" (see `candidates`) or "none"; `item` is None unless it is sure
-    or likely. `rating` is on the model's scale, None where there was none.
+    `match` is "sure", "likely", "unsure" (see `candidates`) or "none"; `item` is None unless it is
+    sure or likely. `rating` is on the model's scale, None where there was none.
     """
 
     title: str
@@ -42,8 +43,8 @@ class HistoryEntry(NamedTuple):
 
 
 class History(NamedTuple):
-    """A history that was matched: ratings for `Model.fold_in`, the items that were had, rated or not,
-    and all entries, for someone to look at and correct."""
+    """A history that was matched: ratings for `Model.fold_in`, the items that were had, rated or
+    not, and all entries, for someone to look at and correct."""
 
     service: str
     ratings: dict[Any, float]
@@ -63,24 +64,27 @@ def _title_text(shelf: Shelf, titles: Optional[Titles]) -> bytes:
                     'for example: {"1": "Dune (1984)"}')
     else:
         named = list(titles)
-    return b"".join(str(title).replace("\0", " ").encode("utf-8", "replace") + b"\0" for title in named)
+    return b"".join(
+        str(title).replace("\0", " ").encode("utf-8", "replace") + b"\0" for title in named)
 
 
 def _entry(shelf: Shelf, entry: Any) -> HistoryEntry:
     ids = shelf.items.array
-    own = lambda number: ids[int(number)].item() if hasattr(ids[int(number)], "item") else ids[int(number)]
-    return HistoryEntry(
-        title=ffi.string(entry.title).decode("utf-8"), creator=ffi.string(entry.creator).decode("utf-8"),
-        year=int(entry.year) or None, plays=int(entry.plays),
-        rating=None if math.isnan(entry.rescaled) else float(entry.rescaled),
-        match=_MATCHES[min(int(entry.match), len(_MATCHES) - 1)],
-        item=None if entry.item == _NONE else own(entry.item),
-        candidates=[own(entry.candidates[i]) for i in range(entry.n_candidates)])
+    own = lambda number: ids[int(number)].item() if hasattr(ids[int(number)], "item") else ids[int(
+        number)]
+    return HistoryEntry(title=ffi.string(entry.title).decode("utf-8"), creator=ffi.string(
+        entry.creator).decode("utf-8"), year=int(entry.year) or None, plays=int(entry.plays),
+                        rating=None if math.isnan(entry.rescaled) else float(entry.rescaled),
+                        match=_MATCHES[min(int(entry.match),
+                                           len(_MATCHES) - 1)],
+                        item=None if entry.item == _NONE else own(entry.item),
+                        candidates=[own(entry.candidates[i]) for i in range(entry.n_candidates)])
 
 
 def _ratings(shelf: Shelf, diary: Any, n: int) -> npt.NDArray[Any]:
     own, error = np.empty(n + 1, dtype=_OWN), new_error()
-    count = check(lib.dpmf_diary_ratings(diary, pointer("struct dpmf_own_rating *", own), n, error), error)
+    count = check(lib.dpmf_diary_ratings(diary, pointer("struct dpmf_own_rating *", own), n, error),
+                  error)
     return own[:count]
 
 
@@ -102,11 +106,13 @@ def read_history(shelf: Shelf, path: Any, titles: Optional[Titles]) -> History:
     with told("read", name, lib.DPMF_ERR_IO_READ), open(name, "rb") as file:
         data = file.read()
     text = _title_text(shelf, titles)
-    index, diary, error = ffi.new("struct dpmf_titles **"), ffi.new("struct dpmf_diary **"), new_error()
+    index, diary, error = ffi.new("struct dpmf_titles **"), ffi.new(
+        "struct dpmf_diary **"), new_error()
     check(lib.dpmf_diary_new(diary, error), error)
     own = ffi.gc(diary[0], lib.dpmf_diary_free)
     check(lib.dpmf_diary_add(own, data, len(data), path_bytes(path), error), error)
-    check(lib.dpmf_titles_make(text, len(text), shelf.file.count("item"), ffi.NULL, index, error), error)
+    check(lib.dpmf_titles_make(text, len(text), shelf.file.count("item"), ffi.NULL, index, error),
+          error)
     made = ffi.gc(index[0], lib.dpmf_titles_free)
     check(lib.dpmf_diary_match(own, shelf.file.model, made, error), error)
     info, entry = ffi.new("struct dpmf_diary_info *"), ffi.new("struct dpmf_diary_entry *")
@@ -118,5 +124,6 @@ def read_history(shelf: Shelf, path: Any, titles: Optional[Titles]) -> History:
         entries.append(_entry(shelf, entry))
     rated = _ratings(shelf, own, info.entries)
     ids = shelf.items.array[rated["item"].astype(np.int64)].tolist()
-    return History(ffi.string(info.service).decode(), dict(zip(ids, rated["rating"].tolist())),
-                   list(dict.fromkeys(one.item for one in entries if one.item is not None)), entries)
+    return History(
+        ffi.string(info.service).decode(), dict(zip(ids, rated["rating"].tolist())),
+        list(dict.fromkeys(one.item for one in entries if one.item is not None)), entries)

@@ -31,8 +31,9 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 
 class ItemVectors(Exported):
-    """Items with their vectors and biases: columns `item`, `vector` (a list of fixed size) and `bias`, by `to_pandas`,
-    `to_polars`, `to_arrow`, and whatever takes an object with ``__arrow_c_stream__``."""
+    """Items with their vectors and biases: columns `item`, `vector` (a list of fixed size) and
+    `bias`, by `to_pandas`, `to_polars`, `to_arrow`, and whatever takes an object with
+    ``__arrow_c_stream__``."""
 
     def __init__(self, items: Any, vectors: Any, biases: Any) -> None:
         self._items, self._vectors, self._biases = items, vectors, biases
@@ -48,18 +49,18 @@ class Model(Measured):
     """Matrix factorisation: a rating is an offset, a user's bias, an item's bias, and how well
     their vectors agree.
 
-    Without `epsilon`, `fit` trains on the ratings and gives a checkpoint: it knows its users, and is as
-    private as the ratings are. With `epsilon`, `fit` makes a *release*: items alone, proven (epsilon,
-    delta)-differentially private for every user, to be published. People then use it at home, with
-    ratings of their own.
+    Without `epsilon`, `fit` trains on the ratings and gives a checkpoint: it knows its users, and
+    is as private as the ratings are. With `epsilon`, `fit` makes a *release*: items alone, proven
+    (epsilon, delta)-differentially private for every user, to be published. People then use it at
+    home, with ratings of their own.
 
     Parameters
     ----------
     n_factors : int, optional
         Length of the vectors. Like everything that is None: the library's own choice.
     n_epochs, learning_rate, decay, regularization : optional
-        Of training; not with `epsilon`, where a public rule decides. What is None is found by short trials
-        first (see `adapt`), but for the decay.
+        Of training; not with `epsilon`, where a public rule decides. What is None is found by short
+        trials first (see `adapt`), but for the decay.
     epsilon : float, optional
         Makes a private release, with this privacy loss.
     delta : float
@@ -68,25 +69,27 @@ class Model(Measured):
         The smallest and the largest rating there can be. Needed with `epsilon`, as those that were
         given are private; ratings outside are dropped then, and refused otherwise.
     catalogue : list of items, frame, dict, or path, optional
-        All items that can be rated, whether anyone did or not; needed with `epsilon`. Of a frame, the one
-        column (or the index) that is named as items are; of a dict, its keys, or that column if it is a dict of
-        columns. A file is in one of the forms of docs/formats/catalogue.md.
+        All items that can be rated, whether anyone did or not; needed with `epsilon`. Of a frame,
+        the one column (or the index) that is named as items are; of a dict, its keys, or that
+        column if it is a dict of columns. A file is in one of the forms of
+        docs/formats/catalogue.md.
     mechanism : str
         "auto", or one that ``dpmf train --help`` lists, such as "residual" or "biases".
     item_features : dict, frame, or path, optional
-        What is publicly known about items: ``{item: {"genre": "comedy|drama", "year": 1999}}``, or a frame
-        with a column of items.
+        What is publicly known about items: ``{item: {"genre": "comedy|drama", "year": 1999}}``, or
+        a frame with a column of items.
     user_privacy : dict, frame, series, or path, optional
-        ``{user: epsilon}`` of users who want a smaller one; 0 leaves a user out. A frame has columns of both, a
-        series has the users as its index. Whom no rating matches is counted in a warning, before
-        anything is spent, and decides nothing.
+        ``{user: epsilon}`` of users who want a smaller one; 0 leaves a user out. A frame has
+        columns of both, a series has the users as its index. Whom no rating matches is counted in a
+        warning, before anything is spent, and decides nothing.
     about : dict or path, optional
-        What you declare about a release: ``{"controller": "Example Library", "contact": ...}``, with the names of
-        docs/formats/about.md. It is published, and marked as not verified.
+        What you declare about a release: ``{"controller": "Example Library", "contact": ...}``,
+        with the names of docs/formats/about.md. It is published, and marked as not verified.
     population, ledger, ledger_budget : optional
-        Whose budget is spent; the file in which that is recorded, which `init_ledger` made, by default the
-        one of whoever runs this; how much the population may spend in all, as a mu or as an epsilon at
-        a delta ("5@1e-5"). What it has spent by then is logged after every fit, and in `report_`.
+        Whose budget is spent; the file in which that is recorded, which `init_ledger` made, by
+        default the one of whoever runs this; how much the population may spend in all, as a mu or
+        as an epsilon at a delta ("5@1e-5"). What it has spent by then is logged after every fit,
+        and in `report_`.
     random_state : int, optional
         Seed of training: the same ratings give the same model, with `deterministic` bit for bit.
         None is the library's own seed. Not with `epsilon`: noise comes from the operating system.
@@ -97,35 +100,39 @@ class Model(Measured):
     deterministic : bool
         The same bits for any number of threads.
     progress : callable or bool, optional
-        None shows progress in notebooks and on terminals, with tqdm where it is installed; True always,
-        False never. A function is called with a `Progress` now and then, in the thread that called `fit`.
-        What it raises ends the fit and is raised there; when it returns False after an epoch, training ends
-        with what there is by then.
+        None shows progress in notebooks and on terminals, with tqdm where it is installed; True
+        always, False never. A function is called with a `Progress` now and then, in the thread that
+        called `fit`. What it raises ends the fit and is raised there; when it returns False after
+        an epoch, training ends with what there is by then.
     patience : int, optional
         Epochs without gain on `valid` (see `fit`) before training stops; 0: never.
     solver : str, optional
         "sgd", "ials", or a sampler of the posterior: "sgld", "sghmc", "sgnht" or "gibbs".
     unobserved : float, optional
-        With `goal="ranking"`, the weight of a pair that was not observed; None: by the number of events.
+        With `goal="ranking"`, the weight of a pair that was not observed; None: by the number of
+        events.
     count_weight : float, optional
-        With `goal="ranking"`, of events: one that happened n times weighs 1 + count_weight ln(n); None: all weigh 1.
+        With `goal="ranking"`, of events: one that happened n times weighs 1 + count_weight ln(n);
+        None: all weigh 1.
     average : bool
         With a sampler: predict with the average of many samples, which also gives `interval`.
     burn_in, n_samples, n_chains, step : optional
-        Of a sampler: epochs before samples count, the most samples to keep, independent chains, and the step
-        of an epoch.
+        Of a sampler: epochs before samples count, the most samples to keep, independent chains, and
+        the step of an epoch.
     snapshot : path, optional
-        A file that is written during the fit, after every `snapshot_every` epochs (1) and when it is
-        interrupted; `fit(..., resume=snapshot)` continues from there.
+        A file that is written during the fit, after every `snapshot_every` epochs (1) and when it
+        is interrupted; `fit(..., resume=snapshot)` continues from there.
     adapt : bool
-        With "sgd": find the number of epochs, the step size and the penalty by a few short trials on ratings held
-        back, as far as no parameter gives them; `report_["adapted"]` says what was found. False trains with fixed
-        settings.
+        With "sgd": find the number of epochs, the step size and the penalty by a few short trials
+        on ratings held back, as far as no parameter gives them; `report_["adapted"]` says what was
+        found. False trains with fixed settings.
     goal : str, optional
-        "rating", to predict ratings, or "ranking", to recommend. None: ranking when `fit` is given events (pairs of
-        users and items, with counts or without), else rating. With `goal="ranking"` a sparse matrix holds counts.
+        "rating", to predict ratings, or "ranking", to recommend. None: ranking when `fit` is given
+        events (pairs of users and items, with counts or without), else rating. With
+        `goal="ranking"` a sparse matrix holds counts.
     like : float or "any", optional
-        With `goal="ranking"`, from ratings: those of at least so much are what people liked, or all of them.
+        With `goal="ranking"`, from ratings: those of at least so much are what people liked, or all
+        of them.
     catalogue_from_ratings : bool
         In place of a catalogue: shows which items anyone rated; the release is then partial, not
         proven.
@@ -281,21 +288,23 @@ class Model(Measured):
         items; a dense one, in which what was not rated is NaN or masked; or a data frame whose
         columns name users, items and ratings. Of a pair that is there twice the last rating counts.
 
-        A frame is of pandas or polars (lazy ones too), or anything with Arrow's ``__arrow_c_stream__`` or
-        ``__arrow_c_array__``: tables and readers of pyarrow, relations of DuckDB, cursors of ADBC. Where its columns
-        have other names than the usual ones, `user`, `item`, `rating` and `time` are theirs.
+        A frame is of pandas or polars (lazy ones too), or anything with Arrow's
+        ``__arrow_c_stream__`` or ``__arrow_c_array__``: tables and readers of pyarrow, relations of
+        DuckDB, cursors of ADBC. Where its columns have other names than the usual ones, `user`,
+        `item`, `rating` and `time` are theirs.
 
-        Events, what people played, bought or clicked, need no ratings: `users` and `items` alone, or with
-        `counts`; a frame without a column of ratings; or, with ``goal="ranking"``, a sparse matrix of
-        counts. Counts of a pair add up. A count is a whole number from 1 to 2**53 - 1.
+        Events, what people played, bought or clicked, need no ratings: `users` and `items` alone,
+        or with `counts`; a frame without a column of ratings; or, with ``goal="ranking"``, a sparse
+        matrix of counts. Counts of a pair add up. A count is a whole number from 1 to 2**53 - 1.
 
-        As scikit-learn calls it, ``fit(X, y)``: a table of two columns, users and items, and their ratings.
+        As scikit-learn calls it, ``fit(X, y)``: a table of two columns, users and items, and their
+        ratings.
 
         Arrays of int64, float64 and float32 are read where they are, without a copy.
 
         `valid` is ratings in the same forms (a tuple of columns, a matrix, a frame), or a file: the
-        error on them is in `history_`, and ends training when `patience` is over. `resume` is a snapshot of an
-        earlier fit to the same ratings with the same parameters, which is continued.
+        error on them is in `history_`, and ends training when `patience` is over. `resume` is a
+        snapshot of an earlier fit to the same ratings with the same parameters, which is continued.
 
         >>> import dpmf
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -306,7 +315,8 @@ class Model(Measured):
         array(['alien'], dtype=object)
         """
         ranks = check_goal(self.get_params())
-        pairs = pairs_of(users) if items is not None and ratings is None and counts is None else None
+        pairs = (pairs_of(users)
+                 if items is not None and ratings is None and counts is None else None)
         if pairs is not None:
             ratings, (users, items) = items, pairs
         columns = columns_of(users, items, ratings, timestamps, counts=counts, ranks=ranks,
@@ -324,16 +334,18 @@ class Model(Measured):
             self.n_features_in_ = 2
         return self
 
-    def partial_fit(self, users: Any, items: Any = None, ratings: Any = None, timestamps: Any = None, *,
-                    counts: Any = None, valid: Any = None, n_epochs: Optional[int] = None,
-                    resume: Optional[PathLike] = None, user: Optional[str] = None, item: Optional[str] = None,
+    def partial_fit(self, users: Any, items: Any = None, ratings: Any = None,
+                    timestamps: Any = None, *, counts: Any = None, valid: Any = None,
+                    n_epochs: Optional[int] = None, resume: Optional[PathLike] = None,
+                    user: Optional[str] = None, item: Optional[str] = None,
                     rating: Optional[str] = None, time: Optional[str] = None) -> Model:
-        """Trains a fitted model further, on new ratings alone, in any form that `fit` takes; one that is not
-        fitted yet is fitted to them.
+        """Trains a fitted model further, on new ratings alone, in any form that `fit` takes; one
+        that is not fitted yet is fitted to them.
 
-        New users and items are added. Vectors of old ones are held by as many ratings as stand behind them, and
-        those without new ratings stay as they are. A rating that has changed counts as one more. `n_epochs`
-        (2) is how often users and items are fitted in turn. Factors, penalties and the goal are the model's.
+        New users and items are added. Vectors of old ones are held by as many ratings as stand
+        behind them, and those without new ratings stay as they are. A rating that has changed
+        counts as one more. `n_epochs` (2) is how often users and items are fitted in turn. Factors,
+        penalties and the goal are the model's.
 
         >>> import dpmf
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -343,25 +355,28 @@ class Model(Measured):
         """
         fitted: Optional[Fitted] = self.__dict__.get("_fitted")
         if self.epsilon is not None or fitted is not None and fitted.file.is_release:
-            raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
-                                 "a release cannot go on learning: new ratings without noise would undo its privacy",
-                                 "make another release from all ratings; the ledger counts both")
+            raise PrivacyRefused(
+                lib.DPMF_ERR_PRIVACY_REFUSED,
+                "a release cannot go on learning: new ratings without noise would undo its privacy",
+                "make another release from all ratings; the ledger counts both")
         if fitted is None:
-            return self.fit(users, items, ratings, timestamps, counts=counts, valid=valid, resume=resume,
-                            user=user, item=item, rating=rating, time=time)
+            return self.fit(users, items, ratings, timestamps, counts=counts, valid=valid,
+                            resume=resume, user=user, item=item, rating=rating, time=time)
         ranks, likes = fitted.file.ranks, self.like is not None
-        pairs = pairs_of(users) if items is not None and ratings is None and counts is None else None
+        pairs = (pairs_of(users)
+                 if items is not None and ratings is None and counts is None else None)
         if pairs is not None:
             ratings, (users, items) = items, pairs
-        columns = columns_of(users, items, ratings, timestamps, counts=counts, ranks=ranks, likes=likes,
-                             names=Named(user, item, rating, time))
+        columns = columns_of(users, items, ratings, timestamps, counts=counts, ranks=ranks,
+                             likes=likes, names=Named(user, item, rating, time))
 
         def open_store(run: Run, reading: Reading) -> Store:
             return store_from_columns(columns, reading, run)
 
-        self._fitted = continue_checkpoint(
-            {**self.get_params(), "resume": resume}, n_epochs, fitted, open_store,
-            None if valid is None else opener(valid, ranks, likes), Reading(events=columns.is_events), self._run())
+        self._fitted = continue_checkpoint({**self.get_params(), "resume": resume}, n_epochs,
+                                           fitted, open_store,
+                                           None if valid is None else opener(valid, ranks, likes),
+                                           Reading(events=columns.is_events), self._run())
         return self
 
     def fit_file(self, path: PathLike, *, format: Optional[str] = None,
@@ -370,10 +385,10 @@ class Model(Measured):
                  resume: Optional[PathLike] = None) -> Model:
         """Fits the model to a file of ratings: a store, CSV and other text, compressed or not.
 
-        `format`, `columns`, `separator` and `events` say what the file does not say itself, as the options of
-        that name do on the command line. For a private release a header must name the columns, or the
-        layout must be declared by these: else one person's record would decide how all others are
-        read. A store must have been imported so.
+        `format`, `columns`, `separator` and `events` say what the file does not say itself, as the
+        options of that name do on the command line. For a private release a header must name the
+        columns, or the layout must be declared by these: else one person's record would decide how
+        all others are read. A store must have been imported so.
         """
         path_bytes(path)  # a path that is none is told before anything else
 
@@ -397,9 +412,10 @@ class Model(Measured):
         epsilon: fitted again, it would charge other people, and forget wishes."""
         fitted: Optional[Fitted] = self.__dict__.get("_fitted")
         if fitted is not None and fitted.file.is_release and not fitted.is_made_here:
-            raise usage("this release was copied, unpickled or loaded, without the population, ledger "
-                        "and user_privacy that it was made with: it cannot be fitted again",
-                        "make a new dpmf.Model, with all of its parameters")
+            raise usage(
+                "this release was copied, unpickled or loaded, without the population, ledger "
+                "and user_privacy that it was made with: it cannot be fitted again",
+                "make a new dpmf.Model, with all of its parameters")
 
     def _fit(self, open_store: OpenStore, reading: Reading, valid: Any,
              resume: Optional[PathLike] = None) -> Model:
@@ -412,7 +428,8 @@ class Model(Measured):
                                           open_valid, reading, run)
         elif resume is not None:
             raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
-                                 "a private fit has no snapshots to resume from", "leave resume out")
+                                 "a private fit has no snapshots to resume from",
+                                 "leave resume out")
         elif valid is None:
             fit_release(parameters, defaults, open_store, reading, run, self._deliver)
         else:
@@ -462,7 +479,8 @@ class Model(Measured):
         return self._ready.file.biases("item")
 
     def item_vectors(self) -> ItemVectors:
-        """The items' ids, vectors and biases as a table for other libraries, such as vector databases.
+        """The items' ids, vectors and biases as a table for other libraries, such as vector
+        databases.
 
         >>> import dpmf
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -515,7 +533,8 @@ class Model(Measured):
 
     @property
     def report_(self) -> dict[str, Any]:
-        """About the fit, for whoever made it; in no file. Of a release it has **private figures**."""
+        """About the fit, for whoever made it; in no file. Of a release it has **private
+        figures**."""
         return dict(self._ready.report)
 
     @property
@@ -547,8 +566,8 @@ class Model(Measured):
 
     def fold_in(self, ratings: Ratings, titles: Optional[Titles] = None) -> User:
         """Someone whom the model does not know, fitted to ratings of their own: a dict, a pair of
-        arrays, items and ratings, or a file as Letterboxd, IMDb, Goodreads, StoryGraph, Trakt, Netflix,
-        Spotify or Last.fm exports it, which is matched by `titles` as `read_history` does.
+        arrays, items and ratings, or a file as Letterboxd, IMDb, Goodreads, StoryGraph, Trakt,
+        Netflix, Spotify or Last.fm exports it, which is matched by `titles` as `read_history` does.
 
         >>> import dpmf
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -563,8 +582,8 @@ class Model(Measured):
 
     def read_history(self, path: Any, titles: Optional[Titles] = None) -> History:
         """A file as another service exports it, matched with the model's items by title and year:
-        what was matched, how surely, and what was not (docs/titles.md). `titles` is a dict of items and
-        titles, or a title for each of `items_`; without it items are compared by their ids.
+        what was matched, how surely, and what was not (docs/titles.md). `titles` is a dict of items
+        and titles, or a title for each of `items_`; without it items are compared by their ids.
 
         >>> import dpmf, pathlib, tempfile
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -588,16 +607,16 @@ class Model(Measured):
                   titles: Optional[Titles] = None) -> Recommendations:
         """The n items that someone will like best, ties in the order of `items_`.
 
-        `user` is one that the model was fitted on; or `ratings` are someone's own, as for `fold_in`,
-        with `titles` where they are a file of another service.
-        With neither, the items that everyone likes best. What was rated says what a user chooses, and
-        is left out; with `exclude_seen=False` what a user of the model rated is not looked at.
-        `exclude` are further items to leave out, `include` the only ones to choose from.
+        `user` is one that the model was fitted on; or `ratings` are someone's own, as for
+        `fold_in`, with `titles` where they are a file of another service. With neither, the items
+        that everyone likes best. What was rated says what a user chooses, and is left out; with
+        `exclude_seen=False` what a user of the model rated is not looked at. `exclude` are further
+        items to leave out, `include` the only ones to choose from.
 
         Items are ordered by a score: how much everyone likes them, and how much they are to the
         person's taste. `taste` is the dial between the two, from 0, the crowd, to 1, my taste; 0.5
-        when it is None. `by="rating"` orders by the predicted rating alone, which is also what models
-        made by 0.1.0 do.
+        when it is None. `by="rating"` orders by the predicted rating alone, which is also what
+        models made by 0.1.0 do.
         """
         if user is not None and ratings is not None:
             raise usage("recommend takes a user or ratings, not both")
@@ -609,15 +628,16 @@ class Model(Measured):
         if number < 0:
             raise _unknown_user(user)
         own = self._seen(fitted)[number] if exclude_seen else None
-        without, within = fitted.shelf.choice(None if own is None else own["item"], include, exclude)
+        without, within = fitted.shelf.choice(None if own is None else own["item"], include,
+                                              exclude)
         return recommend_known(fitted.shelf, number, own, order_of(taste, by), n, without, within)
 
     def recommend_many(self, users: Any = None, ratings: Optional[Sequence[Ratings]] = None,
                        n: int = 10, exclude_seen: bool = True, include: Any = None,
                        exclude: Any = None, taste: Optional[float] = None,
                        by: Optional[str] = None) -> list[Recommendations]:
-        """The same for each of several `users` (all of the model's, when None), or for several people
-        with `ratings` of their own, by all threads: a list, in their order."""
+        """The same for each of several `users` (all of the model's, when None), or for several
+        people with `ratings` of their own, by all threads: a list, in their order."""
         threads = whole("n_threads", self.n_threads, 0, 4096) or len(os.sched_getaffinity(0))
         self._ready.shelf.room(n)  # a senseless n is told before there are threads
         self._ready.items.array  # and ids are read once
@@ -625,8 +645,10 @@ class Model(Measured):
             if users is not None:
                 raise usage("recommend_many takes users or ratings, not both")
             with ThreadPoolExecutor(threads) as pool:
-                return list(pool.map(lambda mine: self.recommend(None, mine, n, exclude_seen, include,
-                                                                 exclude, taste, by), ratings))
+                return list(
+                    pool.map(
+                        lambda mine: self.recommend(None, mine, n, exclude_seen, include, exclude,
+                                                    taste, by), ratings))
         fitted = self._with_users
         numbers = list(range(fitted.file.count("user")))
         if users is not None:
@@ -680,11 +702,11 @@ class Model(Measured):
                 clip: bool = True) -> Any:
         """The ratings that are expected.
 
-        ``predict(users, items)`` of a checkpoint: pairs, or one of the one kind for all of the other.
-        Whoever and whatever the model does not know counts as average. ``predict(items=...,
-        ratings=...)`` for someone with ratings of their own. Within the scale of the ratings, unless
-        `clip` is False. A float for one pair, else an array. ``predict(X)``, as scikit-learn calls it: a table
-        of two columns, users and items.
+        ``predict(users, items)`` of a checkpoint: pairs, or one of the one kind for all of the
+        other. Whoever and whatever the model does not know counts as average. ``predict(items=...,
+        ratings=...)`` for someone with ratings of their own. Within the scale of the ratings,
+        unless `clip` is False. A float for one pair, else an array. ``predict(X)``, as scikit-learn
+        calls it: a table of two columns, users and items.
         """
         pairs = pairs_of(users) if items is None and ratings is None else None
         if pairs is not None:
@@ -700,14 +722,15 @@ class Model(Measured):
         user_numbers, is_one_user = _numbers(fitted.users, users)
         item_numbers, is_one_item = _numbers(fitted.items, items)
         if len(user_numbers) != len(item_numbers) and not is_one_user and not is_one_item:
-            raise usage(f"there are {len(user_numbers)} users and {len(item_numbers)} items: a pair "
-                        "has one of each")
+            raise usage(
+                f"there are {len(user_numbers)} users and {len(item_numbers)} items: a pair "
+                "has one of each")
         n = len(item_numbers) if is_one_user else len(user_numbers)
         u = np.ascontiguousarray(np.broadcast_to(user_numbers, (n,)))
         i = np.ascontiguousarray(np.broadcast_to(item_numbers, (n,)))
         predictions = np.empty(n)
-        lib.native_pairs_predict(fitted.file.model, pointer("int64_t *", u), pointer("int64_t *", i),
-                                 n, pointer("double *", predictions))
+        lib.native_pairs_predict(fitted.file.model, pointer("int64_t *", u),
+                                 pointer("int64_t *", i), n, pointer("double *", predictions))
         if clip:
             clip_to_scale(fitted.file, predictions)
         return float(predictions[0]) if is_one_user and is_one_item else predictions
@@ -715,8 +738,8 @@ class Model(Measured):
     # ---- files ---------------------------------------------------------------------------------
 
     def save(self, path: PathLike) -> None:
-        """Writes the model to a safetensors file, whole or not at all. A checkpoint is for its owner
-        alone; a release is for everyone."""
+        """Writes the model to a safetensors file, whole or not at all. A checkpoint is for its
+        owner alone; a release is for everyone."""
         self._ready.file.save(path)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -792,9 +815,9 @@ def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str =
 
     A release is checked: its digest, that it holds nothing else, and the arithmetic of its privacy
     statement. With `verify` False the last is left to `privacy_`. `history` are the ratings that a
-    checkpoint's users have given, in any form that `fit` or `fit_file` take (columns as a tuple), so
-    that what was rated can be left out. `ids` is the type of ids in answers, "int" or "str"; "auto"
-    gives whole numbers where all of them are.
+    checkpoint's users have given, in any form that `fit` or `fit_file` take (columns as a tuple),
+    so that what was rated can be left out. `ids` is the type of ids in answers, "int" or "str";
+    "auto" gives whole numbers where all of them are.
     """
     if ids not in ("auto", "int", "str"):
         raise usage(f'ids={shown(ids)} is not "auto", "int" or "str"')

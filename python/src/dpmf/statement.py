@@ -61,7 +61,8 @@ class PrivacyStatement(dict[str, Any]):
 
     @property
     def registry(self) -> str:
-        """An entry for the public registry of deployments, in YAML; refused of what is NOT PRIVATE."""
+        """An entry for the public registry of deployments, in YAML; refused of what is NOT
+        PRIVATE."""
         if self._registry is None:
             raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
                                  "this release is NOT PRIVATE: there is nothing to register",

@@ -35,8 +35,9 @@ class _Ranked(NamedTuple):
 class Recommendations(_Ranked, Exported):
     """Items, the best first, and their scores: ``items, scores = model.recommend(...)``.
 
-    Also a table for other libraries, with columns `item`, `score` and `rank`: `to_pandas`, `to_polars`, `to_arrow`, and
-    whatever takes an object with ``__arrow_c_stream__``. A notebook shows it as a table.
+    Also a table for other libraries, with columns `item`, `score` and `rank`: `to_pandas`,
+    `to_polars`, `to_arrow`, and whatever takes an object with ``__arrow_c_stream__``. A notebook
+    shows it as a table.
     """
 
     def _arrow_columns(self) -> dict[str, Any]:
@@ -44,20 +45,22 @@ class Recommendations(_Ranked, Exported):
                 "rank": np.arange(1, len(self.items) + 1, dtype=np.int64)}
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{rank}</td><td>{html.escape(str(item))}</td><td>{score:.4g}</td></tr>"
-                       for rank, (item, score) in enumerate(zip(self.items, self.scores), 1))
-        return f"<table><thead><tr><th></th><th>item</th><th>score</th></tr></thead><tbody>{rows}</tbody></table>"
+        rows = "".join(
+            f"<tr><td>{rank}</td><td>{html.escape(str(item))}</td><td>{score:.4g}</td></tr>"
+            for rank, (item, score) in enumerate(zip(self.items, self.scores), 1))
+        return ("<table><thead><tr><th></th><th>item</th><th>score</th></tr></thead>"
+                f"<tbody>{rows}</tbody></table>")
 
 
 class Explanation(NamedTuple):
-    """Why an item is recommended: its score in three parts, and the ratings that the part of taste is
-    due to, those that speak for the item most first.
+    """Why an item is recommended: its score in three parts, and the ratings that the part of taste
+    is due to, those that speak for the item most first.
 
-    ``score == crowd + habit + taste`` and ``taste == shares.sum()``, but for rounding: what everyone
-    likes, how someone rates, and their own taste (of a model that ranks, the shares add up to crowd and
-    taste together). `reason` is "taste"; "crowd" where taste adds little to what is popular with nearly
-    everyone; or "neither". `prediction` is the rating that is expected, not clamped; of a model that
-    ranks, the score.
+    ``score == crowd + habit + taste`` and ``taste == shares.sum()``, but for rounding: what
+    everyone likes, how someone rates, and their own taste (of a model that ranks, the shares add up
+    to crowd and taste together). `reason` is "taste"; "crowd" where taste adds little to what is
+    popular with nearly everyone; or "neither". `prediction` is the rating that is expected, not
+    clamped; of a model that ranks, the score.
     """
 
     prediction: float
@@ -180,8 +183,9 @@ def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
         warn("there is no rating of an item that the model knows: the items are those liked "
              "best by all")
     elif not known.all():
-        warn(f"passed over {int((~known).sum())} of {len(numbers)} ratings: of items that the model "
-             "does not know")
+        warn(
+            f"passed over {int((~known).sum())} of {len(numbers)} ratings: of items that the model "
+            "does not know")
     own = np.empty(int(known.sum()), dtype=OWN)
     own["item"] = numbers[known]
     own["rating"] = numbers_given[known]
@@ -197,8 +201,10 @@ def warn_off_scale(file: ModelFile, ratings: npt.NDArray[np.float64]) -> None:
     low, high = file.info.min, file.info.max
     outside = int(((ratings < low) | (ratings > high)).sum())
     if outside:
-        warn(f"ratings outside the model's scale, {file.info.min:g} to {file.info.max:g}: {outside}; "
-             "they are taken as they are")
+        warn(
+            f"ratings outside the model's scale, {file.info.min:g} to {file.info.max:g}: "
+            f"{outside}; "
+            "they are taken as they are")
 
 
 class User:
@@ -287,7 +293,8 @@ class User:
         shelf = self._shelf
         scored, error, order = shelf.room(n), new_error(), order_of(taste, by)
         with self._lock:
-            seen = np.concatenate([self._own()["item"].astype(np.int64), self._had]) if exclude_seen else None
+            seen = (np.concatenate([self._own()["item"].astype(np.int64), self._had])
+                    if exclude_seen else None)
             without, within = shelf.choice(seen, include, exclude)
             count = lib.dpmf_user_recommend(
                 self._model, self._user, order, bits(without), bits(within), len(scored),
@@ -296,8 +303,8 @@ class User:
         return shelf.ranked(scored[:count])
 
     def predict(self, items: Any, clip: bool = True) -> Any:
-        """The rating that is expected for an item, or for each of several. An item that the model does
-        not know counts as average."""
+        """The rating that is expected for an item, or for each of several. An item that the model
+        does not know counts as average."""
         self._shelf.file.refuse_ranking()
         is_one = isinstance(items, (str, bytes)) or np.ndim(items) == 0
         numbers = self._shelf.items.find([items] if is_one else items)

@@ -1,4 +1,5 @@
-"""python3 lengthen_arrow.py SEED OUT BYTES: a fuzzer's seed (a byte of options, then an Arrow stream) with BYTES more in the last user's id."""
+"""python3 lengthen_arrow.py SEED OUT BYTES: a fuzzer's seed (a byte of options, then an Arrow
+stream) with BYTES more in the last user's id."""
 import struct
 import sys
 

@@ -45,31 +45,45 @@ def make(path):
         values[~np.isfinite(values)] = -0.0
         return values
 
-    odd = [b'a,b', b'"', b' x ', b'\xff\xfe', "Ærø".encode(), b'a\x00b', b'\xef\xbb\xbfid', b'NULL', b'-1', b'1e5']
+    odd = [
+        b'a,b', b'"', b' x ', b'\xff\xfe', "Ærø".encode(), b'a\x00b', b'\xef\xbb\xbfid', b'NULL',
+        b'-1', b'1e5'
+    ]
     item_ids = odd + [str(i).encode() for i in range(items - len(odd))]
     user_ids = [b"u%d" % i for i in range(users)]
 
     def offsets(ids):
         return np.cumsum([0] + [len(i) for i in ids]).astype("<i8")
 
-    state = {"epoch": 1, "seed": "1", "learning_rate": 0.05, "decay": -1, "regularization": 0.1, "ratings": "8",
-             "fingerprint": "0", "best_valid": 0.75, "best_epoch": 1}
-    metadata = {"dpmf.kind": "checkpoint", "dpmf.format": "2", "dpmf.version": "0.1.0", "dpmf.offset": "3.3",
-                "dpmf.min": "1", "dpmf.max": "5", "dpmf.provenance": '{"made":{"by":["a test",2.5,true,null]}}',
-                "dpmf.state": json.dumps(state, separators=(",", ":")), "dpmf.checksum": "0" * 16}
-    tensors = [("user_id_offsets", "I64", offsets(user_ids)), ("item_id_offsets", "I64", offsets(item_ids)),
-               ("user_factors", "F32", numbers(users, k)), ("item_factors", "F32", numbers(items, k)),
-               ("user_biases", "F32", numbers(users)), ("item_biases", "F32", numbers(items)),
+    state = {
+        "epoch": 1, "seed": "1", "learning_rate": 0.05, "decay": -1, "regularization": 0.1,
+        "ratings": "8", "fingerprint": "0", "best_valid": 0.75, "best_epoch": 1
+    }
+    metadata = {
+        "dpmf.kind": "checkpoint", "dpmf.format": "2", "dpmf.version": "0.1.0",
+        "dpmf.offset": "3.3", "dpmf.min": "1", "dpmf.max": "5",
+        "dpmf.provenance": '{"made":{"by":["a test",2.5,true,null]}}',
+        "dpmf.state": json.dumps(state, separators=(",", ":")), "dpmf.checksum": "0" * 16
+    }
+    tensors = [("user_id_offsets", "I64", offsets(user_ids)),
+               ("item_id_offsets", "I64", offsets(item_ids)),
+               ("user_factors", "F32", numbers(users, k)),
+               ("item_factors", "F32", numbers(items, k)), ("user_biases", "F32", numbers(users)),
+               ("item_biases", "F32", numbers(items)),
                ("user_id_bytes", "U8", np.frombuffer(b"".join(user_ids), "u1")),
                ("item_id_bytes", "U8", np.frombuffer(b"".join(item_ids), "u1"))]
     header, at = {"__metadata__": metadata}, 0
     for name, kind, array in tensors:
-        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
+        header[name] = {
+            "dtype": kind, "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]
+        }
         at += array.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
-        file.write(sealed(struct.pack("<Q", len(text)) + text + b"".join(a.tobytes() for _, _, a in tensors)))
+        file.write(
+            sealed(
+                struct.pack("<Q", len(text)) + text + b"".join(a.tobytes() for _, _, a in tensors)))
 
 
 def same(name, got, wanted):
@@ -82,7 +96,8 @@ def same(name, got, wanted):
 def check_facts(facts, metadata, arrays):
     assert facts["kind"] == metadata["dpmf.kind"]
     assert float(facts["offset"]) == float(metadata["dpmf.offset"])
-    assert float(facts["min"]) == float(metadata["dpmf.min"]) and float(facts["max"]) == float(metadata["dpmf.max"])
+    assert (float(facts["min"]) == float(metadata["dpmf.min"]) and
+            float(facts["max"]) == float(metadata["dpmf.max"]))
     assert int(facts["items"]) == len(arrays["item_ids"])
     assert int(facts["factors"]) == arrays["item_factors"].shape[1]
     print("facts: the same")
@@ -99,7 +114,8 @@ def check_npy(arrays, sides, output):
 
 def check_csv(arrays, sides, output):
     for side in sides:
-        with open(f"{output}/{side}s.csv", newline="", encoding="utf-8", errors="surrogateescape") as file:
+        with open(f"{output}/{side}s.csv", newline="", encoding="utf-8",
+                  errors="surrogateescape") as file:
             text = file.read()
         rows = list(csv.reader(text.replace("\0", "\udc00").splitlines(True)))
         head = rows.pop(0)
@@ -121,15 +137,17 @@ def check_sqlite(arrays, sides, output):
     database = sqlite3.connect(output)
     assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     for side in sides:
-        rows = database.execute(f"SELECT number, id, bias, vector FROM {side}s JOIN {side}_vectors USING (number) "
-                                "ORDER BY number").fetchall()
+        rows = database.execute(
+            f"SELECT number, id, bias, vector FROM {side}s JOIN {side}_vectors USING (number) "
+            "ORDER BY number").fetchall()
         assert [r[0] for r in rows] == list(range(len(rows)))
         ids = [r[1] if isinstance(r[1], bytes) else r[1].encode() for r in rows]
         assert ids == arrays[side + "_ids"]
         k = arrays[side + "_factors"].shape[1]
         vectors = np.frombuffer(b"".join(r[3] for r in rows), "<f4").reshape(len(rows), k)
         same(side + " vectors", vectors, arrays[side + "_factors"])
-        same(side + " biases", np.array([r[2] for r in rows], "<f8").astype("<f4"), arrays[side + "_biases"])
+        same(side + " biases",
+             np.array([r[2] for r in rows], "<f8").astype("<f4"), arrays[side + "_biases"])
     return dict(database.execute("SELECT * FROM model")), database
 
 

@@ -38,6 +38,7 @@ print("data:", sorted(name for name in parser.ids if name and name.startswith("d
 print("release:", base64.b64decode(parts["dpmf-release"], validate=True) == release)
 print("items:", ascii(json.loads(parts["dpmf-items"])))
 statement = json.loads(parts["dpmf-statement"])
-print("statement:", sorted(statement), statement["statement"]["epsilon"], len(statement["text"]) > 500)
+print("statement:", sorted(statement), statement["statement"]["epsilon"],
+      len(statement["text"]) > 500)
 print("angles:", "<" in parts["dpmf-items"] + parts["dpmf-statement"])
 print("markers left:", page.count(b"<!--dpmf:"))

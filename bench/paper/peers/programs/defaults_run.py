@@ -22,8 +22,10 @@ def surprise():
     from surprise import SVD, Dataset, Reader
 
     def fit(path):
-        reader = Reader(line_format="user item rating", sep=" ", rating_scale=(asked["low"], asked["high"]))
-        return SVD(random_state=SEED).fit(Dataset.load_from_file(path, reader).build_full_trainset())
+        reader = Reader(line_format="user item rating", sep=" ",
+                        rating_scale=(asked["low"], asked["high"]))
+        return SVD(random_state=SEED).fit(
+            Dataset.load_from_file(path, reader).build_full_trainset())
 
     def predict(model, test):
         return [model.predict(str(u), str(i)).est for u, i in zip(test.user, test.item)]
@@ -35,9 +37,12 @@ def cmfrec():
     from cmfrec import CMF
 
     def fit(path):
-        table = read_table(path).rename(columns={"user": "UserId", "item": "ItemId", "rating": "Rating"})
+        table = read_table(path).rename(
+            columns={"user": "UserId", "item": "ItemId", "rating": "Rating"})
         return CMF(random_state=SEED, verbose=False).fit(table)
-    return fit, lambda model, test: model.predict(user=test.user.to_numpy(), item=test.item.to_numpy())
+
+    return fit, lambda model, test: model.predict(user=test.user.to_numpy(), item=test.item.
+                                                  to_numpy())
 
 
 def myfm():
@@ -50,12 +55,15 @@ def myfm():
     def one_hot(table):
         rows = numpy.arange(len(table))
         return scipy.sparse.hstack([
-            scipy.sparse.csr_matrix((numpy.ones(len(table)), (rows, column)), shape=(len(table), size))
-            for column, size in ((table.user, asked["users"]), (table.item, asked["items"]))]).tocsr()
+            scipy.sparse.csr_matrix((numpy.ones(len(table)), (rows, column)),
+                                    shape=(len(table), size))
+            for column, size in ((table.user, asked["users"]), (table.item, asked["items"]))
+        ]).tocsr()
 
     def fit(path):
         table = read_table(path)
-        return package.MyFMRegressor(rank=10, random_seed=SEED).fit(one_hot(table), table.rating.to_numpy())
+        return package.MyFMRegressor(rank=10, random_seed=SEED).fit(one_hot(table),
+                                                                    table.rating.to_numpy())
     return fit, lambda model, test: model.predict(one_hot(test))
 
 
@@ -66,7 +74,8 @@ def lenskit():
     from lenskit.training import TrainingOptions
 
     def fit(path):
-        data = from_interactions_df(read_table(path), user_col="user", item_col="item", rating_col="rating")
+        data = from_interactions_df(read_table(path), user_col="user", item_col="item",
+                                    rating_col="rating")
         model = BiasedMFScorer()
         model.train(data, TrainingOptions(rng=SEED))
         return model
@@ -88,8 +97,9 @@ def implicit():
 
     def fit(path):
         table = read_table(path)
-        matrix = scipy.sparse.csr_matrix((table.rating.to_numpy("float32"), (table.user, table.item)),
-                                         shape=(asked["users"], asked["items"]))
+        matrix = scipy.sparse.csr_matrix(
+            (table.rating.to_numpy("float32"), (table.user, table.item)),
+            shape=(asked["users"], asked["items"]))
         model = AlternatingLeastSquares(random_state=SEED)
         model.fit(matrix, show_progress=False)
         return model
@@ -100,15 +110,18 @@ def pyspark():
     """ALS of MLlib: 10 factors, 10 iterations."""
     from pyspark.ml.recommendation import ALS
     from pyspark.sql import SparkSession
-    spark = (SparkSession.builder.master(f"local[{asked['threads']}]").config("spark.driver.memory", "4g")
-             .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").getOrCreate())
+    spark = (SparkSession.builder.master(f"local[{asked['threads']}]").config(
+        "spark.driver.memory", "4g").config("spark.ui.enabled",
+                                            "false").config("spark.ui.showConsoleProgress",
+                                                            "false").getOrCreate())
 
     def load(path):
         return spark.read.csv(path, sep=" ", schema="user INT, item INT, rating FLOAT")
 
     def fit(path):
         model = ALS(seed=SEED, coldStartStrategy="drop").fit(load(path))
-        model.userFactors.count(), model.itemFactors.count()  # nothing is computed before it is asked for
+        # nothing is computed before it is asked for
+        model.userFactors.count(), model.itemFactors.count()
         return model
 
     def predict(model, test):
@@ -118,7 +131,8 @@ def pyspark():
 
 
 def main():
-    fit, predict = {f.__name__: f for f in (surprise, cmfrec, myfm, lenskit, implicit, pyspark)}[asked["package"]]()
+    fit, predict = {f.__name__: f for f in (surprise, cmfrec, myfm, lenskit, implicit, pyspark)
+                    }[asked["package"]]()
     import numpy
     import pandas  # noqa: F401  (loaded before the clock starts)
     begun = time.perf_counter()
@@ -127,7 +141,8 @@ def main():
     rmse = None
     if predict:
         test = read_table(asked["test"])
-        rmse = float(numpy.sqrt(numpy.mean((numpy.asarray(predict(model, test), float) - test.rating) ** 2)))
+        rmse = float(
+            numpy.sqrt(numpy.mean((numpy.asarray(predict(model, test), float) - test.rating)**2)))
     print(json.dumps({"seconds": seconds, "rmse": rmse}))
     if asked["package"] == "pyspark":  # Java ends with us, and its time is ours
         from pyspark import SparkContext

@@ -19,8 +19,9 @@ TOP, CHUNK = 10, 1000
 
 def events(path):
     table = numpy.loadtxt(path, dtype=numpy.float64, usecols=(0, 1), ndmin=2).astype(numpy.int64)
-    return scipy.sparse.csr_matrix((numpy.ones(len(table), numpy.float32), (table[:, 0], table[:, 1])),
-                                   shape=(asked["users"], asked["items"]))
+    return scipy.sparse.csr_matrix(
+        (numpy.ones(len(table), numpy.float32), (table[:, 0], table[:, 1])),
+        shape=(asked["users"], asked["items"]))
 
 
 def implicit_vectors(matrix):
@@ -33,8 +34,8 @@ def implicit_vectors(matrix):
 def irspack_vectors(matrix):
     from irspack import IALSRecommender
     # The published parameters: by default it gives pairs without an event no weight at all.
-    model = IALSRecommender(matrix, n_components=64, alpha0=0.3, reg=0.007, n_threads=asked["threads"],
-                            random_seed=asked["seed"])
+    model = IALSRecommender(matrix, n_components=64, alpha0=0.3, reg=0.007,
+                            n_threads=asked["threads"], random_seed=asked["seed"])
     model.learn()
     return model.get_user_embedding(), model.get_item_embedding()
 
@@ -51,7 +52,8 @@ def measured(users, items, history, wanted):
             if own:
                 hits = numpy.isin(order, list(own))
                 recall.append(hits.sum() / len(own))
-                ndcg.append((hits * discount[:len(order)]).sum() / discount[:min(TOP, len(own))].sum())
+                ndcg.append(
+                    (hits * discount[:len(order)]).sum() / discount[:min(TOP, len(own))].sum())
     return {"recall": float(numpy.mean(recall)), "ndcg": float(numpy.mean(ndcg))}
 
 

@@ -9,8 +9,8 @@ from pyspark.ml.recommendation import ALS
 from pyspark.sql import SparkSession
 
 asked = json.loads(sys.argv[1])
-spark = (SparkSession.builder.master(f"local[{asked['threads']}]").config("spark.driver.memory", "12g")
-         .config("spark.ui.enabled", "false").getOrCreate())
+spark = (SparkSession.builder.master(f"local[{asked['threads']}]").config(
+    "spark.driver.memory", "12g").config("spark.ui.enabled", "false").getOrCreate())
 
 
 def load(path):
@@ -20,10 +20,12 @@ def load(path):
 ratings = load(asked["train"]).cache()
 count = ratings.count()
 begun = time.perf_counter()
-model = ALS(rank=asked["k"], maxIter=asked["epochs"], seed=asked["seed"], coldStartStrategy="drop").fit(ratings)
+model = ALS(rank=asked["k"], maxIter=asked["epochs"], seed=asked["seed"],
+            coldStartStrategy="drop").fit(ratings)
 spent = time.perf_counter() - begun
 found = {"updates_per_second": [count * asked["epochs"] / spent]}
 if asked["test"]:
-    error = RegressionEvaluator(labelCol="rating", metricName="rmse").evaluate(model.transform(load(asked["test"])))
+    error = RegressionEvaluator(labelCol="rating",
+                                metricName="rmse").evaluate(model.transform(load(asked["test"])))
     found["rmse_by_time"] = [[spent, error]]
 print(json.dumps(found))

@@ -15,6 +15,7 @@ model.fit(train)
 spent = time.perf_counter() - begun
 found = {"updates_per_second": [train.n_ratings * asked["epochs"] / spent]}
 if asked["test"]:
-    pairs = [(u, i, float(r)) for u, i, r in (line.split() for line in open(asked["test"], encoding="ascii"))]
+    pairs = [(u, i, float(r))
+             for u, i, r in (line.split() for line in open(asked["test"], encoding="ascii"))]
     found["rmse_by_time"] = [[spent, accuracy.rmse(model.test(pairs), verbose=False)]]
 print(json.dumps(found))
