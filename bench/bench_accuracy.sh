@@ -8,10 +8,13 @@
 #
 #     bench/bench_accuracy.sh build/dpmf
 #
-# DPMF_DATA        the folder with ml-100k and ml-1m; else ../shared/data; shapes made of what is missing are skipped
-# BENCH_PRIVATE    1: afterwards, releases on twelve shapes at six epsilons (private_shapes.py), an hour or more
+# DPMF_DATA        the folder with ml-100k and ml-1m; else ../shared/data; shapes made of what is
+#                  missing are skipped
+# BENCH_PRIVATE    1: afterwards, releases on twelve shapes at six epsilons (private_shapes.py), an
+#                  hour or more
 # BENCH_SHAPES     the shapes to run, e.g. "ml-100k cold"; all of them without
-# LIBMF            mf-train, with mf-predict beside it; else mf-train from the PATH; else a column less
+# LIBMF            mf-train, with mf-predict beside it; else mf-train from the PATH; else a column
+#                  less
 set -euo pipefail
 dpmf=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
@@ -23,7 +26,7 @@ directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 cd "$directory"
 
-# ---- shapes --------------------------------------------------------------------------------------------------
+# ---- shapes ------------------------------------------------------------------------------------
 
 million() {
     [[ -r $data/ml-1m/ratings.dat.zst ]] || return 1
@@ -54,33 +57,42 @@ make_shape() {
             END { srand(3); for (u = 1; u <= 6040; u++) sample(u, 6) }' sparse ;;
     few-users)
         million && cut_rows 'function give(u, i) { print u, item[u, i], r[u, i] }
-            END { srand(4); for (u = 1; u <= 6040; u++) if (rand() < .05) sample(u, n[u]) }' few-users ;;
+            END { srand(4); for (u = 1; u <= 6040; u++) if (rand() < .05) sample(u, n[u]) }' \
+                few-users ;;
     one-sided)
         million && cut_rows 'function give(u, i,   x) {
                 x = 10 - .55 * (5 - r[u, i]) ^ 2 - (rand() < .5); print u, item[u, i], int((x < 0 ? 0 : x) + .5) }
-            END { srand(5); for (u = 1; u <= 6040; u++) sample(u, 4 + int(12 * rand())) }' one-sided ;;
+            END { srand(5); for (u = 1; u <= 6040; u++) sample(u, 4 + int(12 * rand())) }' \
+                one-sided ;;
     cold-items)
-        million && cut_rows 'function give(u, i) { if (c[item[u, i]] <= 60) print u, item[u, i], r[u, i] }
-            END { for (k in item) c[item[k]]++; for (u = 1; u <= 6040; u++) sample(u, n[u]) }' cold-items ;;
+        million && cut_rows \
+            'function give(u, i) { if (c[item[u, i]] <= 60) print u, item[u, i], r[u, i] }
+            END { for (k in item) c[item[k]]++; for (u = 1; u <= 6040; u++) sample(u, n[u]) }' \
+                cold-items ;;
     reviews)
-        "$dpmf" synth --users 20000 --items 300000 --ratings 900000 --rank 6 --noise 1 --top-500 .12 -o reviews.all -q ;;
+        "$dpmf" synth --users 20000 --items 300000 --ratings 900000 --rank 6 --noise 1 \
+            --top-500 .12 -o reviews.all -q ;;
     jokes)
-        "$dpmf" synth --users 6000 --items 100 --ratings 330000 --rank 8 --noise .8 --scale -10:10 --top-500 .999 \
+        "$dpmf" synth --users 6000 --items 100 --ratings 330000 --rank 8 --noise .8 \
+            --scale -10:10 --top-500 .999 \
             -o jokes.all -q ;;
     books)
-        "$dpmf" synth --users 50000 --items 10000 --ratings 600000 --rank 12 --noise .85 -o books.all -q ;;
+        "$dpmf" synth --users 50000 --items 10000 --ratings 600000 --rank 12 --noise .85 \
+            -o books.all -q ;;
     square)
-        "$dpmf" synth --users 10000 --items 1000 --ratings 300000 --rank 4 --noise 1 -o square.all -q ;;
+        "$dpmf" synth --users 10000 --items 1000 --ratings 300000 --rank 4 --noise 1 \
+            -o square.all -q ;;
     *)
         echo "no shape of the name $1" >&2
         exit 1 ;;
     esac
 }
 
-# ---- what is compared ----------------------------------------------------------------------------------------
+# ---- what is compared --------------------------------------------------------------------------
 
 rmse() {
-    "$dpmf" evaluate "$1" test.dpr --json -q | python3 -c 'import json, sys; print("%.4f" % json.load(sys.stdin)["rmse"])'
+    "$dpmf" evaluate "$1" test.dpr --json -q |
+        python3 -c 'import json, sys; print("%.4f" % json.load(sys.stdin)["rmse"])'
 }
 
 # The processor time of a command, in seconds.
@@ -106,7 +118,8 @@ gibbs() {
 }
 
 peer() {
-    { "$dpmf" export train.dpr --csv - -q; "$dpmf" export test.dpr --csv - -q | tail -n +2; } | awk -F, -v n="$1" '
+    { "$dpmf" export train.dpr --csv - -q; "$dpmf" export test.dpr --csv - -q | tail -n +2; } |
+        awk -F, -v n="$1" '
         NR == 1 { next }
         !($1 in user) { user[$1] = length(user) } !($2 in item) { item[$2] = length(item) }
         { print user[$1], item[$2], $3 >(NR - 1 <= n ? "train.txt" : "test.txt") }'
@@ -114,7 +127,7 @@ peer() {
     "$(dirname "$libmf")/mf-predict" test.txt libmf.model libmf.out | sed -nE 's/^RMSE = //p'
 }
 
-# ---- the table -----------------------------------------------------------------------------------------------
+# ---- the table ---------------------------------------------------------------------------------
 
 "$dpmf" --version
 printf '| shape | ratings | averages | train | tune, train | gibbs, averaged |%s seconds, train | with fixed settings |\n' \
@@ -126,10 +139,12 @@ for shape in $shapes; do
         continue
     fi
     "$dpmf" split "$shape.all" --train train.dpr --test test.dpr --seed 1 -q
-    ratings=$("$dpmf" describe train.dpr --json -q | python3 -c 'import json, sys; print(json.load(sys.stdin)["ratings"])')
+    ratings=$("$dpmf" describe train.dpr --json -q |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["ratings"])')
     found=$(seconds_of "$dpmf" train train.dpr -o model -q)
     fixed=$(seconds_of "$dpmf" train train.dpr --no-adapt -o fixed -q)
-    printf '| %s | %s | %s | %s | %s | %s |%s %s | %s |\n' "$shape" "$ratings" "$(averages)" "$(rmse model)" "$(tuned)" \
+    printf '| %s | %s | %s | %s | %s | %s |%s %s | %s |\n' "$shape" "$ratings" "$(averages)" \
+        "$(rmse model)" "$(tuned)" \
         "$(gibbs)" "${libmf:+ $(peer "$ratings") |}" "$found" "$fixed"
     rm -f "$shape.all" train.txt test.txt
     [[ $shape == ml-1m ]] || rm -f "$shape.csv"

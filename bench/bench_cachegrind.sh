@@ -40,8 +40,10 @@ mapfile -t geometry < <("$here/paper/cachegrind_caches.py" "$dpmf")
 
 counts() {
     local k=$1 epochs=$2
-    valgrind --tool=cachegrind --cache-sim=yes "${geometry[@]}" --cachegrind-out-file="counts.$k.$epochs" \
-        "$dpmf" train "set.$k.dpr" -k "$k" --epochs "$epochs" --no-adapt -j 1 -o "model.$k.$epochs" --quiet \
+    valgrind --tool=cachegrind --cache-sim=yes "${geometry[@]}" \
+        --cachegrind-out-file="counts.$k.$epochs" \
+        "$dpmf" train "set.$k.dpr" -k "$k" --epochs "$epochs" --no-adapt -j 1 \
+        -o "model.$k.$epochs" --quiet \
         >"log.$k.$epochs" 2>&1
     rm -f "model.$k.$epochs"
     sed -n 's/^summary: //p' "counts.$k.$epochs"
@@ -61,7 +63,8 @@ paper_rates() {
 "$dpmf" --version
 printf 'valgrind --tool=cachegrind --cache-sim=yes %s dpmf train SET -k K --epochs 1 and 2 --no-adapt -j 1 -o MODEL\n' \
     "${geometry[*]}"
-printf '%5s %10s %8s %9s | %27s | %22s | %18s\n' '' '' '' '' 'per update' 'per reference, %' "the paper's, %"
+printf '%5s %10s %8s %9s | %27s | %22s | %18s\n' '' '' '' '' 'per update' 'per reference, %' \
+    "the paper's, %"
 printf '%5s %10s %8s %9s | %9s %8s %8s | %10s %11s | %8s %9s\n' \
     k ratings users 'model MiB' references 'D1 miss' 'LL miss' D1 LL D1 LL
 for entry in ${sets//,/ }; do

@@ -46,7 +46,8 @@ if server_start; then
     export PGPASSWORD=$server_password
     for _ in 1 2 3; do
         seconds psql -qX -h 127.0.0.1 -c "COPY ($query) TO STDOUT (FORMAT binary)" >>alone
-        seconds "$dpmf" import "postgres://dpmf@127.0.0.1:$server_port/postgres?query=$query" -o out.dpr -q >>ours
+        seconds "$dpmf" import "postgres://dpmf@127.0.0.1:$server_port/postgres?query=$query" \
+            -o out.dpr -q >>ours
     done
     compare postgres 'COPY to /dev/null'
     server_remove

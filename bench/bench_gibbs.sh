@@ -6,7 +6,8 @@
 #
 #     bench/bench_gibbs.sh build/dpmf
 #
-# DPMF_DATA        the folder with ml-1m/ratings.dat.zst; else ../shared/data; without it this says so and ends
+# DPMF_DATA        the folder with ml-1m/ratings.dat.zst; else ../shared/data; without it this says
+#                  so and ends
 # BENCH_THREADS    2
 set -euo pipefail
 dpmf=$(realpath "$1")
@@ -35,7 +36,8 @@ echo "split seconds rmse within_50 within_90"
 for split in 1 2 3 4 5; do
     "$dpmf" split all.dpr --train train.dpr --test test.dpr --seed "$split" --quiet
     "$dpmf" export test.dpr --csv - --quiet >test.csv
-    seconds=$("$dpmf" train train.dpr --solver gibbs --average -j "$threads" -o model.safetensors --json \
+    seconds=$("$dpmf" train train.dpr --solver gibbs --average -j "$threads" -o model.safetensors \
+        --json \
         --quiet 2>/dev/null | python3 -c '
 import json, sys
 print("%.0f" % json.loads(sys.stdin.readlines()[-1])["seconds"])')

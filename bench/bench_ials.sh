@@ -24,7 +24,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$dpmf" synth -q --like netflix --users 40000 --ratings 8240000 -o netflix.dpr
 "$dpmf" export -q netflix.dpr --csv netflix.csv
-OPENBLAS_NUM_THREADS=1 THREADS=${THREADS:-2} ROUNDS=${ROUNDS:-3} "$python" "$here/ials_turns.py" speed "$dpmf"
+OPENBLAS_NUM_THREADS=1 THREADS=${THREADS:-2} ROUNDS=${ROUNDS:-3} "$python" "$here/ials_turns.py" \
+    speed "$dpmf"
 if [[ -n $ratings ]]; then
     "$dpmf" import -q "$ratings" -o ratings.dpr
     "$dpmf" export -q ratings.dpr --csv ratings.csv

@@ -4,7 +4,8 @@
 # each with --memory 1GiB. Prints ratings/s, the peak resident size, the spilled bytes and, as the
 # limit in the same run, the time that `wc -l` takes for the same text.
 #
-#     bench/bench_import.sh build/dpmf          BENCH_LIKE=ml-1m for a quick look; BENCH_DIR keeps the files
+#     bench/bench_import.sh build/dpmf          BENCH_LIKE=ml-1m for a quick look; BENCH_DIR keeps
+#                                               the files
 set -euo pipefail
 dpmf=$(realpath "$1")
 like=${BENCH_LIKE:-netflix}
@@ -21,7 +22,8 @@ if [[ ! -s shuffled.csv ]]; then
     "$dpmf" synth --like "$like" -o set.dpr --quiet
     "$dpmf" export set.dpr --csv . --quiet
     { head -n 1 ratings.csv; tail -n +2 ratings.csv | LC_ALL=C sort -t, -k2,2n -S 4G; } >by_item.csv
-    { head -n 1 ratings.csv; tail -n +2 ratings.csv | shuf --random-source=<(yes); } >shuffled.csv.part
+    { head -n 1 ratings.csv; tail -n +2 ratings.csv | shuf --random-source=<(yes)
+    } >shuffled.csv.part
     mv shuffled.csv.part shuffled.csv
     rm ratings.csv
 fi

@@ -6,8 +6,10 @@
 #
 #     LIBMF=.../mf-train bench/bench_movielens.sh build/dpmf
 #
-# DPMF_DATA        the folder with ml-1m/ratings.dat.zst; else ../shared/data; without it this says so and ends
-# LIBMF            the program, with mf-predict beside it; else mf-train from the PATH; else dpmf runs alone
+# DPMF_DATA        the folder with ml-1m/ratings.dat.zst; else ../shared/data; without it this says
+#                  so and ends
+# LIBMF            the program, with mf-predict beside it; else mf-train from the PATH; else dpmf
+#                  runs alone
 # LIBMF_BUILD      how it was built, to be printed with the figures
 # BENCH_THREADS    2
 # BENCH_ROUNDS     3, of each program on each split
@@ -66,7 +68,8 @@ run_libmf() {
         done >lines
     ended=$EPOCHREALTIME
     learning=$(awk 'NR == 1 { a = $1 } { b = $1 } END { print (b - a) * NR / (NR - 1) }' lines)
-    rmse=$("$(dirname "$libmf")/mf-predict" "test$split.txt" model.txt out.txt | sed -nE 's/^RMSE = //p')
+    rmse=$("$(dirname "$libmf")/mf-predict" "test$split.txt" model.txt out.txt |
+        sed -nE 's/^RMSE = //p')
     echo "$split $(since "$begun" "$ended") $learning $rmse" >>libmf.runs
 }
 
@@ -80,7 +83,8 @@ for ((round = 0; round < rounds; round++)); do
 done
 
 printf 'processor: %s, %s threads of %s cores, %s rounds of 5 splits\n' \
-    "$(sed -nE 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)" "$threads" "$(nproc)" "$rounds"
+    "$(sed -nE 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)" "$threads" "$(nproc)" \
+    "$rounds"
 "$dpmf" --version
 if [[ -n $libmf ]]; then
     printf 'LIBMF: commit %s, %s; -k 64 -t 15, the rest as it comes\n' \

@@ -8,8 +8,10 @@
 #
 # LIBMF            the program; else mf-train from the PATH
 # LIBMF_BUILD      how it was built, to be printed with the figures
-# PROTOTYPE        another trainer: takes --users, --k, --threads, --solver and --epochs, and prints the
-#                  median epoch's "updates_per_second" as JSON. Without any peer this says so and ends
+# PROTOTYPE        another trainer: takes --users, --k, --threads, --solver and --epochs, and prints
+#                  the
+#                  median epoch's "updates_per_second" as JSON. Without any peer this says so and
+#                  ends
 # BENCH_FACTORS    16,64,128,256,512,1024,2048
 # BENCH_USERS      40000, which is about 8.2 million ratings
 # BENCH_THREADS    2
@@ -45,7 +47,8 @@ if [[ ! -s set.dpr ]]; then
     "$dpmf" synth --like netflix --users "$users" --ratings "$ratings" -o set.dpr --quiet
 fi
 if [[ -n $libmf && ! -s set.txt ]]; then
-    "$dpmf" export set.dpr --csv - --quiet | awk -F, 'NR > 1 { print $1 - 1, $2 - 1, $3 }' >set.txt.part
+    "$dpmf" export set.dpr --csv - --quiet |
+        awk -F, 'NR > 1 { print $1 - 1, $2 - 1, $3 }' >set.txt.part
     mv set.txt.part set.txt
 fi
 
@@ -63,7 +66,8 @@ median() {
 # but the first.
 libmf_speed() {
     local k=$1
-    "$libmf" -k "$k" -s "$threads" -t $(($(epochs_for "$k") + 1)) -r 0.02 -l2 0.05 set.txt /dev/null |
+    "$libmf" -k "$k" -s "$threads" -t $(($(epochs_for "$k") + 1)) -r 0.02 \
+        -l2 0.05 set.txt /dev/null |
         while read -r iteration _; do
             if [[ $iteration =~ ^[0-9]+$ ]]; then echo "$EPOCHREALTIME"; fi
         done |
@@ -72,14 +76,16 @@ libmf_speed() {
 
 dpmf_speed() {
     local k=$1
-    "$dpmf" train set.dpr -k "$k" --epochs "$(epochs_for "$k")" --no-adapt -j "$threads" -o model.safetensors --json --quiet |
+    "$dpmf" train set.dpr -k "$k" --epochs "$(epochs_for "$k")" --no-adapt -j "$threads" \
+        -o model.safetensors --json --quiet |
         sed -nE '/"event":"epoch"/s/.*"updates_per_second":([0-9.e+]+).*/\1/p' | median
     rm -f model.safetensors
 }
 
 prototype_speed() {
     local k=$1
-    "$prototype" --users "$users" --k "$k" --threads "$threads" --solver sgd --epochs "$(epochs_for "$k")" |
+    "$prototype" --users "$users" --k "$k" --threads "$threads" --solver sgd \
+        --epochs "$(epochs_for "$k")" |
         sed -nE 's/.*"solver":"sgd".*"updates_per_second":([0-9.e+]+).*/\1/p'
 }
 

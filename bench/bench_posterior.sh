@@ -7,7 +7,8 @@
 #
 #     bench/bench_posterior.sh build/dpmf
 #
-# BENCH_MOVIELENS   where ratings.dat (or ratings.dat.zst) and movies.dat are; default ../shared/data/ml-1m
+# BENCH_MOVIELENS   where ratings.dat (or ratings.dat.zst) and movies.dat are; default
+#                   ../shared/data/ml-1m
 # BENCH_EPSILONS    250,1000
 # BENCH_DRAWS       3 releases of each
 # BENCH_SWEEPS      1000 of the other sampler; 0: without it
@@ -37,7 +38,8 @@ cd "$directory"
 # The test RMSE of one release.
 release() {
     "$dpmf" train train.dpr --epsilon "$1" --mechanism posterior --rating-range 1:5 \
-        --catalogue "$data/movies.dat" --ledger ledger --chains 1 --kappa "$kappa" -q -o release.safetensors
+        --catalogue "$data/movies.dat" --ledger ledger --chains 1 --kappa "$kappa" -q \
+        -o release.safetensors
     "$dpmf" evaluate release.safetensors test.dpr --history train.dpr -q --json |
         sed -E 's/.*"rmse":([0-9.]+).*/\1/'
 }

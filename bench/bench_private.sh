@@ -5,7 +5,8 @@
 #
 #     bench/bench_private.sh build/dpmf
 #
-# BENCH_MOVIELENS   where ratings.dat (or ratings.dat.zst) and movies.dat are; default ../shared/data/ml-1m
+# BENCH_MOVIELENS   where ratings.dat (or ratings.dat.zst) and movies.dat are; default
+#                   ../shared/data/ml-1m
 # BENCH_EPSILONS    0.5,1,2,5,10,20
 # BENCH_MECHANISMS  residual,biases; "residual+features" uses genre and year
 # BENCH_SPLITS      5
@@ -48,7 +49,8 @@ printf '%-20s %8s %10s %10s %10s %6s\n' mechanism epsilon "mean RMSE" smallest l
 for mechanism in ${mechanisms//,/ }; do
     for epsilon in ${epsilons//,/ }; do
         for ((split = 1; split <= splits; split++)); do
-            for ((draw = 1; draw <= draws; draw++)); do release "$mechanism" "$epsilon" "$split"; done
+            for ((draw = 1; draw <= draws; draw++)); do release "$mechanism" "$epsilon" "$split"
+            done
         done | awk -v name="$mechanism" -v epsilon="$epsilon" '
             NR == 1 { low = high = $1 }
             { sum += $1; seconds += $2; if ($1 < low) low = $1; if ($1 > high) high = $1 }

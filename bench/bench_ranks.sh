@@ -36,7 +36,8 @@ if [[ -z $directory ]]; then
 fi
 mkdir -p "$directory"
 cd "$directory"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # in a container there is nobody else
+# in a container there is nobody else
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 ratings=$((users * 99072112 / 480189)) # as many for a user as in Netflix's set
 if [[ ! -s set.dpr ]]; then
@@ -55,7 +56,8 @@ epochs_for() { echo $(($1 <= 64 ? 40 : 20)); }
 train() {
     local k=$1 threads=$2
     shift 2
-    "$@" "$dpmf" train set.dpr -k "$k" --epochs "$(epochs_for "$k")" --no-adapt -o model.safetensors --json --quiet \
+    "$@" "$dpmf" train set.dpr -k "$k" --epochs "$(epochs_for "$k")" --no-adapt \
+        -o model.safetensors --json --quiet \
         -j "$threads" >log
     rm -f model.safetensors
     grep '"event":"epoch"' log | field updates_per_second | LC_ALL=C sort -g | tail -n 1
@@ -66,7 +68,8 @@ keep() {
     local sent
     sent=$(grep '"event":"done"' log | field bytes_sent)
     awk -v r="$1" -v t="$2" -v k="$3" -v v="$4" -v mbit="$5" -v b="${sent:-0}" \
-        -v e="$(epochs_for "$3")" -v u="$users" -v i="$items" -v n="$ratings" -v c="$(nproc)" 'BEGIN {
+        -v e="$(epochs_for "$3")" -v u="$users" -v i="$items" -v n="$ratings" \
+        -v c="$(nproc)" 'BEGIN {
         printf "{\"ranks\":%d,\"threads\":%d,\"cores\":%d,\"factors\":%d,\"users\":%d,\"items\":%d,\"ratings\":%d,", r, t, c, k, u, i, n
         printf "\"seconds\":%.6g,\"bytes\":%.12g,\"bandwidth\":%.9g}\n", n / v, b / e, mbit * 125000 }' >>runs.json
 }
@@ -107,7 +110,8 @@ over_wire() {
     local mbit=$1
     shift
     # shellcheck disable=SC2016 # the inner shell expands these
-    unshare -n bash -c 'ip link set lo up && tc qdisc add dev lo root tbf rate "$0mbit" burst 256kb latency 1s &&
+    unshare -n bash -c \
+        'ip link set lo up && tc qdisc add dev lo root tbf rate "$0mbit" burst 256kb latency 1s &&
         exec "$@"' "$mbit" "$@"
 }
 

@@ -10,8 +10,10 @@
 #
 #     bench/bench_samplers.sh build/dpmf
 #
-# DPMF_DATA        the folder with ml-1m/ratings.dat.zst; else ../shared/data; without it this says so and ends
-# BENCH_DOCS       the folder docs: its samplers.md gets the tables, and images/samplers.svg is drawn anew
+# DPMF_DATA        the folder with ml-1m/ratings.dat.zst; else ../shared/data; without it this says
+#                  so and ends
+# BENCH_DOCS       the folder docs: its samplers.md gets the tables, and images/samplers.svg is
+#                  drawn anew
 # BENCH_QUICK      anything: a tenth of the epochs, to try the script itself
 set -euo pipefail
 dpmf=$(realpath "$1")
@@ -37,7 +39,8 @@ learn() {
     local name=$1 epochs=$(($2 / share)) TIMEFORMAT='%U %S'
     shift 2
     {
-        time "$dpmf" train train.dpr --valid test.dpr --epochs "$epochs" --no-adapt --seed 1 "$@" -o model.safetensors \
+        time "$dpmf" train train.dpr --valid test.dpr --epochs "$epochs" --no-adapt --seed 1 "$@" \
+            -o model.safetensors \
             --json --quiet >"$name.json" 2>"$name.err"
     } 2>"$name.cpu" || { cat "$name.err" >&2 && exit 1; }
 }

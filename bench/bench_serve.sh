@@ -17,7 +17,8 @@ trap clean_up EXIT
 cd "$work"
 
 # Biases alone of 60,000 items: 8 bytes of bias and offset each, and some letters of id.
-"$dpmf" synth -q --users 3000 --items 60000 --ratings 200000 --catalogue-out items.csv -o ratings.dpr
+"$dpmf" synth -q --users 3000 --items 60000 --ratings 200000 --catalogue-out items.csv \
+    -o ratings.dpr
 "$dpmf" ledger init -q ledger
 "$dpmf" train -q ratings.dpr --epsilon 5 --rating-range 1:5 --catalogue items.csv --ledger ledger \
     --mechanism biases -o release.safetensors
@@ -26,7 +27,8 @@ server=$!
 until [[ -s url ]]; do sleep 0.05; done
 url=$(<url)
 
-printf 'release of %s bytes, %s cores, %s s each\n' "$(stat -c %s release.safetensors)" "$(nproc)" "$seconds"
+printf 'release of %s bytes, %s cores, %s s each\n' "$(stat -c %s release.safetensors)" \
+    "$(nproc)" "$seconds"
 # load NAME CONNECTIONS PATH
 load() {
     wrk -t 1 -c "$2" -d "$seconds" "$url$3" >report

@@ -3,7 +3,8 @@
 # quarter of its bytes and everything, in turns, and the ratio of the medians. Prints the peak
 # resident size beside --memory.
 #
-#     bench/bench_streamed.sh build/dpmf      BENCH_RATINGS, BENCH_FACTORS ("16 64"), BENCH_ROUNDS, BENCH_THREADS
+#     bench/bench_streamed.sh build/dpmf      BENCH_RATINGS, BENCH_FACTORS ("16 64"), BENCH_ROUNDS,
+#                                             BENCH_THREADS
 set -euo pipefail
 dpmf=$(realpath "$1")
 ratings=${BENCH_RATINGS:-40000000}
@@ -22,7 +23,8 @@ printf '%s ratings, a store of %s bytes, --memory %s, %s threads, %s rounds of 3
 
 # learn NAME K MEMORY: one run; its speed goes to NAME.speeds and its peak to NAME.peak
 learn() {
-    /usr/bin/time -f %M -o "$1.peak" "$dpmf" train set.dpr -k "$2" --epochs 3 --no-adapt -j "$threads" \
+    /usr/bin/time -f %M -o "$1.peak" "$dpmf" train set.dpr -k "$2" --epochs 3 --no-adapt \
+        -j "$threads" \
         --memory "$3" --json --quiet -o model.safetensors | tail -n 1 >>"$1.speeds"
 }
 

@@ -41,7 +41,8 @@ median() {
 speed() {
     local k=$1
     shift
-    "$dpmf" train set.dpr -k "$k" --epochs "$(epochs_for "$k")" --no-adapt -o model.safetensors --json --quiet "$@" |
+    "$dpmf" train set.dpr -k "$k" --epochs "$(epochs_for "$k")" --no-adapt -o model.safetensors \
+        --json --quiet "$@" |
         sed -nE '/"event":"epoch"/s/.*"updates_per_second":([0-9.e+]+).*/\1/p' | median
     rm -f model.safetensors
 }

@@ -21,7 +21,9 @@ cd "$work"
 
 movies=$data/ml-1m/movies.dat
 LC_ALL=C awk -F'::' '{ print > ($1 * 7 % 10 == 3 ? "new.dat" : "old.dat") }' "$movies"
-LC_ALL=C awk -F'::' 'BEGIN { srand(1); print "item,public:group" } { print $1 "," int(2 * rand()) }' "$movies" >nothing.csv
+LC_ALL=C awk -F'::' \
+    'BEGIN { srand(1); print "item,public:group" } { print $1 "," int(2 * rand()) }' \
+    "$movies" >nothing.csv
 zstd -dcq "$data/ml-1m/ratings.dat.zst" | awk -F'::' 'BEGIN { srand(1) }
     { is_new = $2 * 7 % 10 == 3; line = $1 "," $2 "," $3 }
     rand() < 0.1 { if (is_new) print line > "test.csv"; next }
@@ -29,7 +31,8 @@ zstd -dcq "$data/ml-1m/ratings.dat.zst" | awk -F'::' 'BEGIN { srand(1) }
 zstd -dcq "$data/ml-1m-ncf/heldout.csv.zst" >heldout.csv
 awk -F, 'NR == 1 || $2 * 7 % 10 == 3' heldout.csv >candidates.csv
 zstd -dcq "$data/ml-1m/ratings.dat.zst" |
-    awk -F'::' 'BEGIN { while ((getline line < "heldout.csv") > 0) { split(line, f, ","); held[f[1] "," f[2]] = 1 } }
+    awk -F'::' \
+    'BEGIN { while ((getline line < "heldout.csv") > 0) { split(line, f, ","); held[f[1] "," f[2]] = 1 } }
                 !(($1 "," $2) in held) { line = $1 "," $2 "," $3; print line > "all_events.csv"
                                          if ($2 * 7 % 10 != 3) print line > "known_events.csv" }'
 for set in all known test all_events known_events; do
@@ -41,7 +44,8 @@ done
 # make RATINGS CATALOGUE OUT EPSILON GOAL: a release
 make_release() {
     "$dpmf" train "$1" --goal "$5" --epsilon "$4" --catalogue "$2" --item-features "$movies" \
-        $([[ $5 == rating ]] && echo --rating-range 1:5) --ledger ledger --population "$RANDOM$RANDOM$RANDOM" -o "$3" -q
+        $([[ $5 == rating ]] && echo --rating-range 1:5) --ledger ledger \
+        --population "$RANDOM$RANDOM$RANDOM" -o "$3" -q
 }
 
 extend() {
@@ -51,9 +55,11 @@ extend() {
 # measure GOAL RELEASE: one figure
 measure() {
     if [[ $1 == rating ]]; then
-        "$dpmf" evaluate "$2" test.dpr --history known.dpr --json -q | sed -E 's/.*"rmse":([0-9.]+).*/\1/'
+        "$dpmf" evaluate "$2" test.dpr --history known.dpr --json -q |
+            sed -E 's/.*"rmse":([0-9.]+).*/\1/'
     else
-        "$dpmf" evaluate "$2" --candidates candidates.csv --history known_events.dpr --json -q | sed -E 's/.*"hr":([0-9.]+).*/\1/'
+        "$dpmf" evaluate "$2" --candidates candidates.csv --history known_events.dpr --json -q |
+            sed -E 's/.*"hr":([0-9.]+).*/\1/'
     fi
 }
 
@@ -68,7 +74,8 @@ table() {
             make_release "$3" old.dat known.safetensors "$epsilon" "$goal"
             extend "$movies" extended.safetensors
             extend nothing.csv average.safetensors
-            echo "$epsilon $(measure "$goal" average.safetensors) $(measure "$goal" extended.safetensors) $(measure "$goal" all.safetensors)"
+            echo "$epsilon $(measure "$goal" average.safetensors) $(measure "$goal" \
+                extended.safetensors) $(measure "$goal" all.safetensors)"
         done
     done | awk '{ n[$1]++; for (i = 2; i <= 4; i++) sum[$1, i] += $i }
         END { name[2] = "placed at the average"; name[3] = "placed by genre and year"; name[4] = "there from the start"

@@ -18,7 +18,8 @@ cd "$work"
 zstd -dcq "$data/ml-1m-ncf/heldout.csv.zst" >heldout.csv
 awk -F, 'NR > 1 { print $1 "," $2 }' heldout.csv >pairs
 zstd -dcq "$data/ml-1m/ratings.dat.zst" |
-    awk -F'::' 'BEGIN { print "user,item,rating"; while ((getline line < "pairs") > 0) held[line] = 1 }
+    awk -F'::' \
+    'BEGIN { print "user,item,rating"; while ((getline line < "pairs") > 0) held[line] = 1 }
                 !(($1 "," $2) in held) { print $1 "," $2 "," $3 }' >train.csv
 "$dpmf" import train.csv --format csv --on-error skip -o train.dpr -q
 "$dpmf" ledger init ledger >/dev/null 2>&1
@@ -28,17 +29,20 @@ measure() {
     local epsilon=$1 i
     shift
     for ((i = 0; i < draws; i++)); do
-        "$dpmf" train train.dpr --goal ranking --epsilon "$epsilon" --catalogue "$data/ml-1m/movies.dat" "$@" \
+        "$dpmf" train train.dpr --goal ranking --epsilon "$epsilon" --catalogue \
+            "$data/ml-1m/movies.dat" "$@" \
             --ledger ledger --population "$epsilon $* $i" -o release.safetensors -q 2>/dev/null
         "$dpmf" evaluate release.safetensors --candidates heldout.csv --history train.dpr --json -q
-    done | awk -F'[:,}]' '{ for (i = 1; i < NF; i++) { if ($i ~ /"hr"/) hr += $(i + 1); if ($i ~ /"ndcg"/) ndcg += $(i + 1) } }
+    done | awk -F'[:,}]' \
+        '{ for (i = 1; i < NF; i++) { if ($i ~ /"hr"/) hr += $(i + 1); if ($i ~ /"ndcg"/) ndcg += $(i + 1) } }
                            END { printf " %.3f / %.3f |", hr / NR, ndcg / NR }'
 }
 
 echo "| epsilon | 0.5 | 1 | 2 | 5 | 10 | 20 |"
 echo "|---|---|---|---|---|---|---|"
 for features in "" "--item-features $data/ml-1m/movies.dat"; do
-    if [[ -z $features ]]; then printf '| without features |'; else printf '| with genre and year |'; fi
+    if [[ -z $features ]]; then printf '| without features |'
+    else printf '| with genre and year |'; fi
     for epsilon in 0.5 1 2 5 10 20; do
         # shellcheck disable=SC2086
         measure "$epsilon" $features

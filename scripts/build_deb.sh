@@ -58,9 +58,11 @@ log=$output/build.log
 jobs=${JOBS:-$(nproc)}
 # Neither flags of whoever calls this, nor a compiler cache, which writes paths of its own into what
 # it compiles.
-unset MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CC CMAKE_C_COMPILER_LAUNCHER CMAKE_GENERATOR
+unset MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CC CMAKE_C_COMPILER_LAUNCHER \
+    CMAKE_GENERATOR
 echo "building the packages; $log has what it says"
-if ! (cd "$tree" && dpkg-buildpackage --build=full --no-sign --jobs="$jobs" --no-pre-clean) >"$log" 2>&1; then
+if ! (cd "$tree" && dpkg-buildpackage --build=full --no-sign --jobs="$jobs" \
+    --no-pre-clean) >"$log" 2>&1; then
     tail -n 30 "$log" >&2
     echo "the packages could not be built: $log has it all" >&2
     exit 1

@@ -9,7 +9,7 @@
 # failed.
 set -euo pipefail
 
-# ---- the law: folder, then the folders of lib/ it may include and call besides itself --------------
+# ---- the law: folder, then the folders of lib/ it may include and call besides itself ----------
 # `-` is none. A folder with a + may be called, through the public headers that all may include, but
 # not included. Folders of tests/ and bench/ are not listed: they may include anything.
 law='
@@ -158,13 +158,15 @@ while IFS= read -r file; do
 done < <(c_files lib programs python web examples)
 rule "which folder may include which" "${breaches%$'\n'}"
 
-# A permission that nobody uses, between folders that have files, goes; and no two folders need each other.
+# A permission that nobody uses, between folders that have files, goes; and no two folders need each
+# other.
 breaches=""
 while read -r folder targets; do
     [[ $folder == lib/* && -n $(c_files "$folder") ]] || continue
     for target in ${targets#-}; do
         [[ $target != +* && -n $(c_files "lib/$target") ]] || continue
-        grep -qrE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$target/" --include='*.[ch]' "$folder" ||
+        grep -qrE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$target/" \
+            --include='*.[ch]' "$folder" ||
             breaches+="scripts/include_law.sh: nothing in $folder includes lib/$target"$'\n'
     done
 done <<<"$law"
@@ -175,8 +177,9 @@ breaches=$(while read -r folder targets; do
 done <<<"$law" | tsort 2>&1 >/dev/null || true)
 rule "no folder needs itself by way of others" "$breaches"
 
-# The same by what was compiled, as the public headers declare what any folder could call: every symbol that
-# an object file of one folder needs and one of another has. What is called but may not be included is also used.
+# The same by what was compiled, as the public headers declare what any folder could call: every
+# symbol that an object file of one folder needs and one of another has. What is called but may not
+# be included is also used.
 
 # The object files of lib/ that have a source: others are left of files that moved.
 objects_of_lib() {
@@ -227,14 +230,14 @@ if [[ -n $objects ]]; then
     rule "which folder may call which" "$(calls_between_folders)"
 fi
 
-# ---- rule 2: lib/ neither prints nor ends the process ------------------------------------------------
+# ---- rule 2: lib/ neither prints nor ends the process ------------------------------------------
 
 calls='(^|[^[:alnum:]_])(v?f?printf|v?dprintf|puts|fputs|putchar|putc|fputc|perror|exit|_exit|_Exit|quick_exit|abort|system|setlocale|signal|sigaction|rand|srand|stdout|stderr)([^[:alnum:]_]|$)'
 breaches=$(parts_of code "${lib_files[@]}" |
     grep -vE '^[^:]*:[0-9]+:[[:space:]]*#' | grep -E "$calls" || true)
 rule "lib/ never prints, exits or touches what belongs to the process" "$breaches"
 
-# ---- rule 3: lib/ keeps no mutable data ----------------------------------------------------------------
+# ---- rule 3: lib/ keeps no mutable data --------------------------------------------------------
 # Sections are asked, not symbols: relocated constants (.data.rel.ro) are read-only when it runs.
 
 mutable_data() {
@@ -254,47 +257,55 @@ if [[ -n $objects ]]; then
     rule "lib/ keeps no mutable data" "$(mutable_data)"
 fi
 
-# ---- rule 4: a file's name says which it is ------------------------------------------------------------
+# ---- rule 4: a file's name says which it is ----------------------------------------------------
 
-breaches=$(c_files include lib programs web reference tests bench examples | sed 's#.*/##' | sort | uniq -d |
+breaches=$(c_files include lib programs web reference tests bench examples | sed 's#.*/##' |
+    sort | uniq -d |
     while IFS= read -r name; do
-        c_files include lib programs web reference tests bench examples | grep "/$name$" | paste -sd' '
+        c_files include lib programs web reference tests bench examples | grep "/$name$" |
+            paste -sd' '
     done)
 rule "no two C files of one name" "$breaches"
 
 # ---- rule 5: one binary for every machine --------------------------------------------------------
 
 breaches=$(find . -path ./.git -prune -o -path ./build -prune -o \
-    \( -name CMakeLists.txt -o -name '*.cmake' -o -name Makefile -o -name CMakePresets.json \) -print0 |
+    \( -name CMakeLists.txt -o -name '*.cmake' -o -name Makefile -o -name CMakePresets.json \) \
+    -print0 |
     xargs -0 -r grep -nE '^[^#]*m(arch|cpu|tune)=native' /dev/null || true)
 rule "no -march=native" "$breaches"
 
 # ---- rule 6: nothing unfinished ------------------------------------------------------------------
 
-breaches=$(c_files include lib programs web reference tests bench | xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b' /dev/null || true)
+breaches=$(c_files include lib programs web reference tests bench |
+    xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b' /dev/null || true)
 rule "nothing marked as unfinished" "$breaches"
 
-# ---- rule 7: one place knows the machine ------------------------------------------------------------------
+# ---- rule 7: one place knows the machine -------------------------------------------------------
 # doctor shows what the system reports beside what is used.
 
 questions='/sys/devices/system/cpu|_SC_LEVEL[1-4]|_SC_NPROCESSORS|_SC_PHYS_PAGES|sched_getaffinity|get_nprocs'
 breaches=$(c_files lib programs tests/unit | grep -vxE 'lib/base/host.c|programs/command_doctor.c' |
     xargs -r grep -nE "$questions" /dev/null || true)
-breaches+=$(c_files tests/unit | grep -vx 'tests/unit/test_host.c' | xargs -r grep -nE 'host_caches_read' /dev/null || true)
+breaches+=$(c_files tests/unit | grep -vx 'tests/unit/test_host.c' |
+    xargs -r grep -nE 'host_caches_read' /dev/null || true)
 rule "only base/host asks what this machine is, and no unit test reads its caches" "$breaches"
 
-# ---- rule 8: only noisy_sum draws the noise of a release ---------------------------------------------
-# private_ratings tosses coins, by which a user's ratings are trimmed. `posterior` publishes one draw of a sampler, and
-# its statement is conditional for that reason: it alone of the mechanisms may draw.
+# ---- rule 8: only noisy_sum draws the noise of a release ---------------------------------------
+# private_ratings tosses coins, by which a user's ratings are trimmed. `posterior` publishes one
+# draw of a sampler, and its statement is conditional for that reason: it alone of the mechanisms
+# may draw.
 
 breaches=$(c_files lib | grep -v '^lib/random/' |
-    xargs -r grep -nE '#[[:space:]]*include[[:space:]]*"random/(exact_gaussian|secure_random)\.h"' /dev/null |
+    xargs -r grep -nE \
+    '#[[:space:]]*include[[:space:]]*"random/(exact_gaussian|secure_random)\.h"' /dev/null |
     grep -vE '/noisy_sum\.c:|/(noisy_sum|private_ratings|posterior_sampler)\.h:[0-9]+:.*secure_random' || true)
 rule "of the mechanisms only posterior draws: noise comes from noisy_sum" "$breaches"
 
-# ---- rule 9: lib/ names settings, not options -----------------------------------------------------------
-# A front end renders {memory} as --memory, as memory= or in words: see struct dpmf_error. One sentence is in the statements of
-# releases, which are compared with it byte for byte: it stays as it was first written.
+# ---- rule 9: lib/ names settings, not options --------------------------------------------------
+# A front end renders {memory} as --memory, as memory= or in words: see struct dpmf_error. One
+# sentence is in the statements of releases, which are compared with it byte for byte: it stays as
+# it was first written.
 
 breaches=$(parts_of strings "${lib_files[@]}" |
     grep -E -- '^[^:]*:[0-9]+:(.*[^[:alnum:]-])?--[a-z]' |
@@ -306,10 +317,11 @@ rule "no string of lib/ names an option of the command line" "$breaches"
 breaches=$(c_files lib bench | grep -vx 'lib/base/clock.c' |
     xargs -r grep -nE 'CLOCK_(MONOTONIC|REALTIME)|gettimeofday' /dev/null || true)
 rule "only base/clock asks what time it is" "$breaches"
-breaches=$(c_files lib | grep -vx 'lib/files/temporary.c' | xargs -r grep -nE '"(TMPDIR|/tmp)' /dev/null || true)
+breaches=$(c_files lib | grep -vx 'lib/files/temporary.c' |
+    xargs -r grep -nE '"(TMPDIR|/tmp)' /dev/null || true)
 rule "only base/temporary decides where temporary files go" "$breaches"
 
-# ---- rule 11: no room has more files than one can look over ----------------------------------------------
+# ---- rule 11: no room has more files than one can look over ------------------------------------
 # A room is a folder without its subfolders, which are rooms of their own.
 
 breaches=$(c_files lib | sed 's#/[^/]*$##' | sort | uniq -c |

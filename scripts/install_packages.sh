@@ -19,7 +19,8 @@ purposes=" $* "
 
 command -v dpkg-query >/dev/null || exit 0
 
-installed=" $(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' | awk '$1 == "ii" { printf "%s ", $2 }') "
+installed=" $(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' |
+    awk '$1 == "ii" { printf "%s ", $2 }') "
 
 # Whether one of a package's purposes (test,bench) is among those asked for.
 is_wanted() {

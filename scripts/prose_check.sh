@@ -15,8 +15,10 @@ code() { find "${places[@]}" -name '*.[ch]' -print0 2>/dev/null || true; }
 # Reports of runs, below docs/paper, stay as they were made; the page's other languages are not
 # English.
 text() {
-    find "${places[@]}" docs ./*.md \( -name '*.[ch]' -o -name '*.md' -o -name '*.js' -o -name '*.html' \) \
-        -type f -not -path 'docs/paper/*/*' \( -not -path 'web/texts/*' -o -name en.js \) -print0 2>/dev/null || true
+    find "${places[@]}" docs ./*.md \( -name '*.[ch]' -o -name '*.md' -o -name '*.js' -o \
+        -name '*.html' \) \
+        -type f -not -path 'docs/paper/*/*' \( -not -path 'web/texts/*' -o -name en.js \) \
+        -print0 2>/dev/null || true
 }
 
 if command -v codespell >/dev/null; then

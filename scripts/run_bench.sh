@@ -11,7 +11,8 @@ cmake --build --preset release -j "${JOBS:-$(nproc)}" --target all benches >/dev
 ran=""
 for bench in build/bench/bench_* bench/bench_*.sh; do
     name=$(basename "$bench" .sh)
-    [[ -x $bench && ( -z ${BENCH:-} || $name == "$BENCH" || $name == "bench_${BENCH:-}" ) ]] || continue
+    [[ -x $bench && ( -z ${BENCH:-} || $name == "$BENCH" || $name == "bench_${BENCH:-}" ) ]] ||
+        continue
     printf '== %s\n' "$name"
     "$bench" build/dpmf
     ran=yes

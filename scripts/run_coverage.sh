@@ -21,7 +21,8 @@ find "$build" -name '*.gcda' -delete
 try() {
     local name=$1
     shift
-    timeout 900 "$@" >"$logs/coverage-$name.log" 2>&1 </dev/null || echo "coverage: $name failed: $logs/coverage-$name.log" >&2
+    timeout 900 "$@" >"$logs/coverage-$name.log" 2>&1 </dev/null ||
+        echo "coverage: $name failed: $logs/coverage-$name.log" >&2
 }
 for test in "$build"/tests/unit/test_*; do
     [[ -f tests/unit/$(basename "$test").c ]] && try "$(basename "$test")" "$test"

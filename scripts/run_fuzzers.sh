@@ -22,15 +22,19 @@ cmake --build --preset fuzz -j "$cores" --target tests >>"$logs/build-fuzz.log" 
 TIMEFORMAT='%U %S' # processor seconds
 
 run() {
-    local name=$1 found=build/fuzz-corpus/fuzz_$1 log=$logs/fuzz-$1.log status=0 seconds_used runs kept=tests/fuzz/corpus/$1
+    local name=$1 found=build/fuzz-corpus/fuzz_$1 log=$logs/fuzz-$1.log status=0 seconds_used \
+        runs kept=tests/fuzz/corpus/$1
     mkdir -p "$found" "$kept"
     {
-        time nice -n 15 "build/fuzz/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 \
-            -print_final_stats=1 -artifact_prefix="$logs/fuzz-$name-" "$found" "$kept" >"$log" 2>&1 || status=$?
+        time nice -n 15 "build/fuzz/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=60 \
+            -rss_limit_mb=2048 \
+            -print_final_stats=1 -artifact_prefix="$logs/fuzz-$name-" "$found" \
+            "$kept" >"$log" 2>&1 || status=$?
     } 2>"$log.time"
     seconds_used=$(awk '{ print int($1 + $2) }' "$log.time")
     runs=$(awk '/stat::number_of_executed_units/ { print $2 }' "$log")
-    echo "$(date -u +%F),$(git rev-parse --short HEAD),$name,$seconds_used,${runs:-0},$((status != 0))" >>"$ledger"
+    echo "$(date -u +%F),$(git rev-parse --short \
+        HEAD),$name,$seconds_used,${runs:-0},$((status != 0))" >>"$ledger"
     if ((status != 0)); then
         tail -n 30 "$log"
         echo "fuzz_$name found something: $log"
@@ -38,7 +42,8 @@ run() {
     fi
     # Of what was found, the few inputs that together reach most are kept.
     [[ -z ${FUZZ_KEEP:-} ]] ||
-        "build/fuzz/tests/fuzz/fuzz_$name" -set_cover_merge=1 -max_len=4096 "$kept" "$found" >"$log.merge" 2>&1
+        "build/fuzz/tests/fuzz/fuzz_$name" -set_cover_merge=1 -max_len=4096 "$kept" \
+        "$found" >"$log.merge" 2>&1
 }
 
 names=("$@")

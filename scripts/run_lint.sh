@@ -27,7 +27,8 @@ check() {
 # whole.
 tidy() {
     # what this machine compiles: kernels for other machines cannot be looked at here
-    sed -nE 's|^ *"file": "(.*/(lib\|programs)/.*\.c)",?$|\1|p' build/compile_commands.json | sort -u |
+    sed -nE 's|^ *"file": "(.*/(lib\|programs)/.*\.c)",?$|\1|p' build/compile_commands.json |
+        sort -u |
         xargs -d '\n' -P "$cores" -n 4 clang-tidy -p build --quiet 2>/dev/null >"$log.tidy"
     grep -A 2 -E ': (error|warning): ' "$log.tidy"
     local found=$?
@@ -38,7 +39,8 @@ tidy() {
 # Two checks are left to others: cppcheck takes the address of a variable for a use of it, and does
 # not see a pointer that is stored through memcpy (lib/base/memory.c).
 analyse() {
-    cppcheck --suppress=uninitvar --suppress=ctuuninitvar --suppress=memleak:lib/base/memory.c --enable=warning,performance,portability --std=c11 --inline-suppr --quiet \
+    cppcheck --suppress=uninitvar --suppress=ctuuninitvar --suppress=memleak:lib/base/memory.c \
+        --enable=warning,performance,portability --std=c11 --inline-suppr --quiet \
         --error-exitcode=1 --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
         -D__GNUC__ -DDPMF_VERSION='"0"' -I include -I lib -j "$cores" lib programs
 }

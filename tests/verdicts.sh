@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# How the scripts here count, sourced by them: `verdict NAME` after each command that is a test, or `fail WHAT`; `finish`
-# in the end prints "N passed, N failed[, N skipped]", which is what scripts/run_tests.sh reads, and exits. A script may
-# set verdict_log to a file in which its commands leave what they say; of one that failed its end is shown.
+# How the scripts here count, sourced by them: `verdict NAME` after each command that is a test, or
+# `fail WHAT`; `finish` in the end prints "N passed, N failed[, N skipped]", which is what
+# scripts/run_tests.sh reads, and exits. A script may set verdict_log to a file in which its
+# commands leave what they say; of one that failed its end is shown.
 passed=0 failed=0 skipped=0
 verdict_log=
 

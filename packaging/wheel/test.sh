@@ -2,7 +2,8 @@
 # Tries the wheel of build.sh in a clean virtual environment for every Python from 3.9 on that is
 # here: on the PATH, of pyenv, and of uv. The last line is "N passed, N failed[, N skipped]".
 #
-#     packaging/wheel/test.sh [OUT]     OUT is build/wheel; `make test-wheel` calls it after build.sh
+#     packaging/wheel/test.sh [OUT]     OUT is build/wheel; `make test-wheel` calls it after
+#                                       build.sh
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 70
 out=$(realpath "${1:-build/wheel}")
@@ -11,14 +12,16 @@ passed=0 failed=0 skipped=0
 unset PYTHONPATH PYTHONHOME
 
 wheel=$(ls "$out"/dist/dpmf-*manylinux*.whl)
-[[ -f $wheel ]] || { echo "there is no wheel in $out/dist: run packaging/wheel/build.sh" && exit 1; }
+[[ -f $wheel ]] || { echo "there is no wheel in $out/dist: run packaging/wheel/build.sh" &&
+    exit 1; }
 
 # what_it_needs FILE: the libraries that it is linked with, but for those of the C library
 what_it_needs() {
     readelf -d "$1" | sed -n 's/.*Shared library: \[\(.*\)\]/\1/p' |
         grep -vE '^(libc|libm|libpthread|libdl|librt|ld-linux.*)\.so' || true
 }
-rm -rf "$out/unpacked" && mkdir "$out/unpacked" && (cd "$out/unpacked" && "$out/tools/bin/python" -m zipfile -e "$wheel" .)
+rm -rf "$out/unpacked" && mkdir "$out/unpacked" &&
+    (cd "$out/unpacked" && "$out/tools/bin/python" -m zipfile -e "$wheel" .)
 for file in "$out"/unpacked/dpmf/_native*.so "$out"/unpacked/dpmf/bin/dpmf; do
     needs=$(what_it_needs "$file")
     if [[ -z $needs ]]; then
@@ -31,20 +34,24 @@ done
 declare -A tried
 candidates=$(
     for name in python3 python3.{9..20}; do type -aP "$name"; done
-    ls -d "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3 "${XDG_DATA_HOME:-$HOME/.local/share}"/uv/python/cpython-3.*/bin/python3 2>/dev/null
+    ls -d "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3 \
+        "${XDG_DATA_HOME:-$HOME/.local/share}"/uv/python/cpython-3.*/bin/python3 2>/dev/null
 )
 for python in $candidates; do
-    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2]) if sys.version_info >= (3, 9) else None' 2>/dev/null)
+    version=$("$python" -c \
+        'import sys; print("%d.%d" % sys.version_info[:2]) if sys.version_info >= (3, 9) else None' 2>/dev/null)
     [[ $version == 3.* && -z ${tried[$version]:-} ]] || continue
     tried[$version]=1
     place=$out/clean-$version
     rm -rf "$place"
     if ! "$python" -m venv "$place" >"$out/venv.log" 2>&1; then
-        skipped=$((skipped + 1)) && echo "skipped: $python makes no virtual environments" && rm -rf "$place"
+        skipped=$((skipped + 1)) && echo "skipped: $python makes no virtual environments" &&
+            rm -rf "$place"
         continue
     fi
     if "$place/bin/pip" install -q "$wheel" >"$out/pip-$version.log" 2>&1 &&
-        (cd "$place" && bin/python -W error::DeprecationWarning "$OLDPWD/packaging/wheel/first_steps.py") 2>"$out/first-$version.log"; then
+        (cd "$place" && bin/python -W error::DeprecationWarning \
+        "$OLDPWD/packaging/wheel/first_steps.py") 2>"$out/first-$version.log"; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))

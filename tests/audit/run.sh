@@ -10,11 +10,11 @@
 # 1.0001e-4 (the confidence is 0.9999, and the noise has 1e-8); what is accused is audited once
 # more, and only a second accusation is a failure: 1.1e-8 for each of at most 49 audits, so 5e-7 in
 # all. Of the mutants, worlds, norms, draws, statements and catalogues are found exactly. Noise is
-# measured on so many numbers that each is missed with less than 1e-15. A loss that must be found can
-# be missed by one audit, as the line says; a mutant with a finding missed is audited again, with
-# fresh noise, up to four times in all, so one audit may miss it with 1 % and all four with 1e-8. The
-# audit itself promises nothing about what it misses, so this hides no fault of it. The last line is
-# "N passed, N failed".
+# measured on so many numbers that each is missed with less than 1e-15. A loss that must be found
+# can be missed by one audit, as the line says; a mutant with a finding missed is audited again,
+# with fresh noise, up to four times in all, so one audit may miss it with 1 % and all four with
+# 1e-8. The audit itself promises nothing about what it misses, so this hides no fault of it. The
+# last line is "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 70
 folder=$(dirname "$1")/tests/audit
@@ -67,8 +67,8 @@ fi
 
 # ---- mutants -------------------------------------------------------------------------------------
 
-# accused NAME FINDINGS MECHANISM RUNS USERS ITEMS: one audit of a mutant; succeeds when it is accused
-# of all of these
+# accused NAME FINDINGS MECHANISM RUNS USERS ITEMS: one audit of a mutant; succeeds when it is
+# accused of all of these
 accused() {
     local name=$1 findings=$2 finding
     shift 2

@@ -15,7 +15,8 @@ compare() { "$python" -B "$CLI_TESTS/vectors/vectors.py" "$@"; }
 some_release() {
     dpmf synth -q --users 2000 --items 80 --ratings 60000 --catalogue-out items.csv -o all.dpr
     dpmf ledger init -q ledger
-    dpmf train -q all.dpr --epsilon 5 --rating-range 1:5 --catalogue items.csv --ledger ledger -o release.safetensors
+    dpmf train -q all.dpr --epsilon 5 --rating-range 1:5 --catalogue items.csv --ledger ledger \
+        -o release.safetensors
 }
 
 # A checkpoint with ids and floats of every kind.

@@ -84,5 +84,6 @@ tiny_model() {
 
 # The ratings it might have been trained on.
 tiny_history() {
-    printf 'user,item,rating\nann,dune,5\nann,brazil,2\nbob,alien,4\ncleo,dune,4\ncleo,alien,4\n' >"$1"
+    printf '%s\n' user,item,rating ann,dune,5 ann,brazil,2 bob,alien,4 cleo,dune,4 cleo,alien,4 \
+        >"$1"
 }

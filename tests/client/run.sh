@@ -16,7 +16,8 @@ trap 'rm -rf "$work"' EXIT
 source tests/verdicts.sh
 
 # A build with sanitizers has no library that stands alone.
-if [[ ! -e $build/libdpmf-client.so ]] || nm -D "$build/libdpmf-client.so" | grep -qE '__(asan|tsan|ubsan)_'; then
+if [[ ! -e $build/libdpmf-client.so ]] || nm -D "$build/libdpmf-client.so" |
+    grep -qE '__(asan|tsan|ubsan)_'; then
     echo "no libdpmf-client.so of its own beside $dpmf"
     skipped=1
     finish
@@ -26,7 +27,8 @@ fi
 
 shared=$build/libdpmf-client.so static=$build/libdpmf-client.a
 
-needed=$(objdump -p "$shared" | awk '$1 == "NEEDED" { print $2 }' | grep -vE '^(libc|libm)\.so' || true)
+needed=$(objdump -p "$shared" | awk '$1 == "NEEDED" { print $2 }' | grep -vE '^(libc|libm)\.so' ||
+    true)
 [[ -z $needed ]] || echo "needs $needed"
 [[ -z $needed ]]
 verdict "it needs more than the C library"
@@ -34,18 +36,22 @@ verdict "it needs more than the C library"
 objdump -p "$shared" | grep -qE 'SONAME +libdpmf-client\.so\.[0-9]+$'
 verdict "it has no name to be linked by"
 
-declared=$(grep -oE 'DPMF_API[^;]*;' <(tr '\n' ' ' <include/dpmf_client.h) | grep -oE 'dpmf_[a-z_]+\(' |
+declared=$(grep -oE 'DPMF_API[^;]*;' <(tr '\n' ' ' <include/dpmf_client.h) |
+    grep -oE 'dpmf_[a-z_]+\(' |
     tr -d '(' | LC_ALL=C sort -u)
-exported=$(nm -D --defined-only "$shared" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u)
+exported=$(nm -D --defined-only "$shared" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+    LC_ALL=C sort -u)
 diff <(echo "$declared") <(echo "$exported")
 verdict "it exports other functions than dpmf_client.h declares"
 
-threads=$(nm "$static" 2>/dev/null | grep -E ' U (pthread_|thrd_|fork|flock|socket|connect)' || true)
+threads=$(nm "$static" 2>/dev/null | grep -E ' U (pthread_|thrd_|fork|flock|socket|connect)' ||
+    true)
 [[ -z $threads ]] || echo "$threads"
 [[ -z $threads ]]
 verdict "it uses threads, locks or the network"
 
-others=$(ar t "$static" | grep -E '^(train|store|import|ledger|noisy|accountant|residual|sgd|tiling)' || true)
+others=$(ar t "$static" | grep -E \
+    '^(train|store|import|ledger|noisy|accountant|residual|sgd|tiling)' || true)
 [[ -z $others ]]
 verdict "it holds parts of the rest of dpmf: $others"
 
@@ -85,10 +91,12 @@ verdict "the example does not compile"
     "$library/libdpmf-client.a" -lm -o home_static)
 verdict "the example does not compile with dpmf_client.h alone and the static library"
 
-printf '#include <dpmf_client.h>\nint main() { return dpmf_version()[0] == 0; }\n' >"$work/alone/plus.cc"
+printf '%s\n' '#include <dpmf_client.h>' 'int main() { return dpmf_version()[0] == 0; }' \
+    >"$work/alone/plus.cc"
 if command -v c++ >/dev/null; then
     # shellcheck disable=SC2086
-    c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror "$work/alone/plus.cc" $flags -o "$work/alone/plus"
+    c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror "$work/alone/plus.cc" $flags \
+        -o "$work/alone/plus"
     verdict "the header is not one for C++"
 else
     skipped=$((skipped + 1))
@@ -97,8 +105,10 @@ fi
 # ---- what it says --------------------------------------------------------------------------------
 
 cd "$work" || exit 70
-"$dpmf" synth --users 3000 --items 120 --ratings 90000 --rank 3 --seed 4 --catalogue-out items.csv -q -o r.dpr &&
-    "$dpmf" train r.dpr --epsilon 8 --delta 1e-4 --rating-range 1:5 --catalogue items.csv --ledger ledger \
+"$dpmf" synth --users 3000 --items 120 --ratings 90000 --rank 3 --seed 4 \
+    --catalogue-out items.csv -q -o r.dpr &&
+    "$dpmf" train r.dpr --epsilon 8 --delta 1e-4 --rating-range 1:5 --catalogue items.csv \
+    --ledger ledger \
         --insecure-noise-seed 1 -o release.safetensors >train.log 2>&1
 verdict "no release could be made: $(tail -n 3 train.log 2>/dev/null)"
 [[ -e release.safetensors ]] || finish
@@ -115,7 +125,8 @@ cmp shared.txt static.txt
 verdict "the two libraries do not agree"
 "$dpmf" recommend release.safetensors --ratings mine.csv -n 10 --json >told.json 2>told.err
 verdict "dpmf recommends nothing: $(cat told.err)"
-diff <(awk '{ print $2 }' shared.txt) <(grep -oE '"item":"[^"]*"' told.json | cut -d'"' -f4 | head -10)
+diff <(awk '{ print $2 }' shared.txt) <(grep -oE '"item":"[^"]*"' told.json | cut -d'"' \
+    -f4 | head -10)
 verdict "dpmf recommends other items"
 diff <(awk '{ print $1 }' shared.txt) \
     <(grep -oE '"score":[0-9.e+-]+' told.json | cut -d: -f2 | head -10 | xargs printf '%.4f\n')
@@ -157,7 +168,8 @@ if [[ -n $python ]]; then
     if [[ -n ${DPMF_TEST_LONG:-} && -e $movies ]]; then
         cut -d: -f1 "$(dirname "$movies")/movies.dat" >movies.txt
         "$dpmf" import "$movies" --format movielens --on-error skip -q -o m.dpr &&
-            "$dpmf" train m.dpr --epsilon 8 --delta 1e-6 --rating-range 1:5 --catalogue movies.txt --ledger ledger \
+            "$dpmf" train m.dpr --epsilon 8 --delta 1e-6 --rating-range 1:5 \
+            --catalogue movies.txt --ledger ledger \
                 --insecure-noise-seed 1 -q -o movies.safetensors
         verdict "no release of MovieLens 1M could be made"
         dense m.dpr movies.safetensors "MovieLens 1M"
@@ -171,9 +183,11 @@ fi
 
 # ---- for a browser -------------------------------------------------------------------------------
 
-if clang --target=wasm32-wasi --sysroot=/usr -fsyntax-only -x c - <<<'#include <stdlib.h>' 2>/dev/null; then
+if clang --target=wasm32-wasi --sysroot=/usr -fsyntax-only -x c \
+    - <<<'#include <stdlib.h>' 2>/dev/null; then
     cd "$tree" || exit 70
-    mapfile -t sources < <(sed -n '/^set(dpmf_client_sources/,/)/p' CMakeLists.txt | grep -oE 'lib/[a-z0-9_/]+\.c')
+    mapfile -t sources < <(sed -n '/^set(dpmf_client_sources/,/)/p' CMakeLists.txt | grep \
+        -oE 'lib/[a-z0-9_/]+\.c')
     sources+=(lib/recommend/*.c)
     # for_browser FLAGS... -- SOURCES...
     for_browser() {
@@ -183,8 +197,10 @@ if clang --target=wasm32-wasi --sysroot=/usr -fsyntax-only -x c - <<<'#include <
             shift
         done
         for source in "${@:2}"; do
-            clang --target=wasm32-wasi --sysroot=/usr "${flags[@]}" -std=gnu11 -O1 -Wall -Wextra -Wconversion -Wshadow \
-                -Werror -ffp-contract=off -DDPMF_VERSION='"0"' -Iinclude -Ilib -c "$source" -o "$work/x.o" || bad=1
+            clang --target=wasm32-wasi --sysroot=/usr "${flags[@]}" -std=gnu11 -O1 -Wall -Wextra \
+                -Wconversion -Wshadow \
+                -Werror -ffp-contract=off -DDPMF_VERSION='"0"' -Iinclude -Ilib -c "$source" \
+                -o "$work/x.o" || bad=1
         done
         return "$bad"
     }

@@ -70,7 +70,8 @@ if [[ -r $data/ml-1m/ratings.dat.zst ]]; then
     defaults_do_well() {
         local seed
         for seed in 1 2 3 4 5; do
-            "$dpmf" split set.dpr --train "train$seed.dpr" --test "test$seed.dpr" --seed "$seed" --quiet &&
+            "$dpmf" split set.dpr --train "train$seed.dpr" --test "test$seed.dpr" --seed "$seed" \
+                --quiet &&
                 "$dpmf" train "train$seed.dpr" -o model.safetensors --quiet &&
                 "$dpmf" evaluate model.safetensors "test$seed.dpr" --json --quiet || return
         done | python3 -c '
@@ -86,7 +87,8 @@ sys.exit(f"mean {mean:.4f} of {rmse}" if len(rmse) != 5 or mean > 0.842 else 0)'
     gibbs_does_well() {
         local seed
         for seed in "$@"; do
-            "$dpmf" train "train$seed.dpr" --solver gibbs --average "${gibbs[@]}" -o model.safetensors --quiet &&
+            "$dpmf" train "train$seed.dpr" --solver gibbs --average "${gibbs[@]}" \
+                -o model.safetensors --quiet &&
                 "$dpmf" evaluate model.safetensors "test$seed.dpr" --json --quiet || return
         done 2>/dev/null | python3 -c '
 import json, sys
@@ -97,7 +99,8 @@ sys.exit(f"{rmse}" if len(rmse) != int(sys.argv[1]) or max(rmse) > 0.837 else 0)
     check "MovieLens 1M, six short chains of gibbs: RMSE at most 0.837" gibbs_does_well 1
     if [[ -n ${DPMF_TEST_LONG:-} ]]; then
         gibbs=()
-        check "MovieLens 1M, gibbs as it is: RMSE at most 0.837 on five splits" gibbs_does_well 1 2 3 4 5
+        check "MovieLens 1M, gibbs as it is: RMSE at most 0.837 on five splits" gibbs_does_well 1 \
+            2 3 4 5
     fi
 
     # Each with a split, a seed and a length of vectors of its own.

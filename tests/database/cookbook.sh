@@ -26,7 +26,8 @@ for program in psql createdb sqlite3 /usr/bin/python3; do
     command -v "$program" >/dev/null || { echo "FAILED: the cookbook needs $program"; exit 1; }
 done
 has_pgvector=no
-psql -XAtq postgres -c "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'" | grep -q 1 && has_pgvector=yes
+psql -XAtq postgres -c "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'" |
+    grep -q 1 && has_pgvector=yes
 
 # Block N becomes N.sh, what it must print N.text, and its mark N.mark.
 mkdir "$work/blocks" "$work/run" "$work/bin"

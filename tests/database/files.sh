@@ -22,21 +22,26 @@ odd() { /usr/bin/python3 -B "$here/odd_ids.py" "$@" 2>>stderr; }
 verdict "making what kills"
 odd make .
 for set in all lines; do
-    "$dpmf" import -q $set.jsonl $set.csv -o $set.dpr 2>stderr && "$dpmf" train -q $set.dpr -k 3 --epochs 1 -o $set.safetensors 2>>stderr
+    "$dpmf" import -q $set.jsonl $set.csv -o $set.dpr 2>stderr &&
+        "$dpmf" train -q $set.dpr -k 3 --epochs 1 -o $set.safetensors 2>>stderr
     verdict "making a model of odd items ($set)"
 done
 for form in csv sqlite; do
-    "$dpmf" export -q all.safetensors --$form odd-$form --not-private --catalogue all.titles 2>stderr && odd $form all odd-$form
+    "$dpmf" export -q all.safetensors --$form odd-$form --not-private --catalogue \
+        all.titles 2>stderr && odd $form all odd-$form
     verdict "--$form gives odd ids and titles back exactly"
 done
 for form in npy libmf; do
-    "$dpmf" export -q lines.safetensors --$form odd-$form --not-private 2>stderr && odd $form lines odd-$form
+    "$dpmf" export -q lines.safetensors --$form odd-$form --not-private 2>stderr &&
+        odd $form lines odd-$form
     verdict "--$form gives odd ids back exactly"
     before=$(ls -A)
     "$dpmf" export -q all.safetensors --$form refused --not-private 2>stderr
-    [[ $? == 3 && $(ls -A) == "$before" ]] && grep -q 'has the end of a line in it' stderr && grep -q -- '--csv and --sqlite' stderr
+    [[ $? == 3 && $(ls -A) == "$before" ]] && grep -q 'has the end of a line in it' stderr &&
+        grep -q -- '--csv and --sqlite' stderr
     verdict "--$form refuses an id of two lines, and writes nothing"
-    KILL_AT=1 LD_PRELOAD=$work/kill_at.so "$dpmf" export -q all.safetensors --$form refused --not-private 2>stderr
+    KILL_AT=1 LD_PRELOAD=$work/kill_at.so "$dpmf" export -q all.safetensors --$form refused \
+        --not-private 2>stderr
     [[ $? == 3 ]]
     verdict "--$form refuses it before it begins"
 done
@@ -45,12 +50,14 @@ done
 
 echo mine >busy.items.txt
 "$dpmf" export -q lines.safetensors --libmf busy --not-private 2>stderr
-[[ $? == 4 && $(<busy.items.txt) == mine && ! -e busy ]] && grep -q 'busy.items.txt: it is there already' stderr
+[[ $? == 4 && $(<busy.items.txt) == mine && ! -e busy ]] &&
+    grep -q 'busy.items.txt: it is there already' stderr
 verdict "--libmf does not replace a file beside the model either"
 for suffix in journal wal; do
     echo unfinished >"open.db-$suffix"
     "$dpmf" export -q lines.safetensors --sqlite open.db --not-private --replace 2>stderr
-    [[ $? == 4 && ! -e open.db ]] && grep -q "open.db-$suffix: a database of that name is in use" stderr
+    [[ $? == 4 && ! -e open.db ]] &&
+        grep -q "open.db-$suffix: a database of that name is in use" stderr
     verdict "--sqlite does not go beside a $suffix of another database"
     rm "open.db-$suffix"
 done
@@ -58,12 +65,15 @@ done
 # ---- killed at any moment ------------------------------------------------------------------------
 
 "$dpmf" synth -q --users 60 --items 40 --ratings 900 --seed 1 -o ratings.dpr 2>stderr &&
-    "$dpmf" train -q ratings.dpr -k 8 --epochs 1 --seed 1 --deterministic -o new.safetensors 2>>stderr &&
+    "$dpmf" train -q ratings.dpr -k 8 --epochs 1 --seed 1 --deterministic \
+    -o new.safetensors 2>>stderr &&
     "$dpmf" synth -q --users 60 --items 30 --ratings 900 --seed 2 -o ratings.dpr 2>>stderr &&
-    "$dpmf" train -q ratings.dpr -k 8 --epochs 1 --seed 2 --deterministic -o old.safetensors 2>>stderr
+    "$dpmf" train -q ratings.dpr -k 8 --epochs 1 --seed 2 --deterministic \
+    -o old.safetensors 2>>stderr
 verdict "making models to export"
 export_to() { # export_to FOLDER MODEL FORM [OPTION...]
-    env -C "$1" "$dpmf" export -q "../$2.safetensors" "--$3" out --not-private --users "${@:4}" 2>stderr
+    env -C "$1" "$dpmf" export -q "../$2.safetensors" "--$3" out --not-private \
+        --users "${@:4}" 2>stderr
 }
 for model in old new; do
     for form in npy csv libmf sqlite; do
@@ -107,7 +117,8 @@ try() {
     for ((n = 1; n < 2000; n++)); do
         rm -rf place && mkdir place
         "$prepare" place "$form"
-        { KILL_AT=$n LD_PRELOAD=$work/kill_at.so export_to place new "$form" "$@"; } 2>/dev/null # bash would tell of each
+        # bash would tell of each
+        { KILL_AT=$n LD_PRELOAD=$work/kill_at.so export_to place new "$form" "$@"; } 2>/dev/null
         status=$?
         ((status == 0)) && break
         [[ $status == 137 ]] || wrong+=" $n (status $status)"

@@ -44,7 +44,8 @@ same() {
     shift 3
     printf '%s' "$text" >expected.csv
     "$dpmf" import -q expected.csv -o expected.dpr >said 2>&1 &&
-        "$dpmf" import -q "$address" "$@" -o got.dpr >said 2>&1 && cmp -i 64 expected.dpr got.dpr >>said 2>&1
+        "$dpmf" import -q "$address" "$@" -o got.dpr >said 2>&1 &&
+        cmp -i 64 expected.dpr got.dpr >>said 2>&1
     report $? "$name"
     rm -f expected.* got.dpr
 }
@@ -81,42 +82,60 @@ SQL
 
 rows=$'user,item,rating,timestamp\n1,dune,4.5,1577836800\n-2,Bär & Co,3,\n9007199254740993,dune,0.5,-1\n'
 same "a table" "$rows" "$base?table=ratings"
-same "a table in a schema, by its names" $'user,item,rating\n7,x,2.5\n' "$base?table=shop.Odd \"Name"
+same "a table in a schema, by its names" $'user,item,rating\n7,x,2.5\n' \
+    "$base?table=shop.Odd \"Name"
 same "a query" "$rows" "$base?query=SELECT user_id, item, rating, ts FROM ratings ORDER BY id"
-same "a query with a semicolon" "$rows" "$base?query=SELECT user_id, item, rating, ts FROM ratings ORDER BY id; "
-same "a query with a comment" "$rows" "$base?query=SELECT user_id, item, rating, ts FROM ratings ORDER BY id -- all"
-same "a query, percent-encoded" "$rows" "$base?query=SELECT%20user_id,item,rating,ts%20FROM%20ratings%20WHERE%20item%20LIKE%20'%25'"
-same "postgresql://" "$rows" "postgresql${base#postgres}?query=SELECT user_id, item, rating, ts FROM ratings"
-same "the socket" "$rows" "postgres://dpmf@${server_folder//\//%2F}/postgres?table=ratings&port=$server_port"
-same "--columns" $'user,item,rating\n1,2,3\n' "$base?query=SELECT 3, 9, 1, 2" --columns rating,_,user,item
-same "names in another order" $'user,item,rating\n1,2,3\n' "$base?query=SELECT 3 AS rating, 2 AS item, 1 AS \"user\""
-same "whole numbers of all sizes" $'user,item,rating\n-5,7,3\n' "$base?query=SELECT (-5)::smallint, 7::bigint, 3::smallint"
-same "text, char, name" $'user,item,rating\nab,c,3\n' "$base?query=SELECT 'ab'::char(5), 'c'::name, '3'::varchar"
+same "a query with a semicolon" "$rows" \
+    "$base?query=SELECT user_id, item, rating, ts FROM ratings ORDER BY id; "
+same "a query with a comment" "$rows" \
+    "$base?query=SELECT user_id, item, rating, ts FROM ratings ORDER BY id -- all"
+same "a query, percent-encoded" "$rows" \
+    "$base?query=SELECT%20user_id,item,rating,ts%20FROM%20ratings%20WHERE%20item%20LIKE%20'%25'"
+same "postgresql://" "$rows" \
+    "postgresql${base#postgres}?query=SELECT user_id, item, rating, ts FROM ratings"
+same "the socket" "$rows" \
+    "postgres://dpmf@${server_folder//\//%2F}/postgres?table=ratings&port=$server_port"
+same "--columns" $'user,item,rating\n1,2,3\n' "$base?query=SELECT 3, 9, 1, 2" \
+    --columns rating,_,user,item
+same "names in another order" $'user,item,rating\n1,2,3\n' \
+    "$base?query=SELECT 3 AS rating, 2 AS item, 1 AS \"user\""
+same "whole numbers of all sizes" $'user,item,rating\n-5,7,3\n' \
+    "$base?query=SELECT (-5)::smallint, 7::bigint, 3::smallint"
+same "text, char, name" $'user,item,rating\nab,c,3\n' \
+    "$base?query=SELECT 'ab'::char(5), 'c'::name, '3'::varchar"
 same "uuid, enumeration, numeric ids" \
     $'user,item,rating\n0a000000-0000-0000-0000-00000000000b,red,3\n12345678901234567890,green,4\n' \
     "$base?query=SELECT * FROM (VALUES ('0A000000-0000-0000-0000-00000000000B'::uuid::text, 'red'::colour, 3), ('12345678901234567890', 'green'::colour, 4)) AS v"
 same "a uuid" $'user,item,rating\n0a000000-0000-0000-0000-00000000000b,1.50,3\n' \
     "$base?query=SELECT '0A000000-0000-0000-0000-00000000000B'::uuid, 1.50::numeric, 3"
-same "real numbers" $'user,item,rating\n1,1,0.1\n1,2,3.5\n' "$base?query=SELECT 1, i, CASE i WHEN 1 THEN 0.1 ELSE 3.5 END::float8 FROM generate_series(1, 2) AS i"
-same "single precision" $'user,item,rating,timestamp\n1,1,0.7,\n1,2,0.9,0.7\n1,3,3.3,1.1e9\n1,4,-1e-30,-0.5\n1,5,2097152.2,7\n' \
+same "real numbers" $'user,item,rating\n1,1,0.1\n1,2,3.5\n' \
+    "$base?query=SELECT 1, i, CASE i WHEN 1 THEN 0.1 ELSE 3.5 END::float8 FROM generate_series(1, 2) AS i"
+same "single precision" \
+    $'user,item,rating,timestamp\n1,1,0.7,\n1,2,0.9,0.7\n1,3,3.3,1.1e9\n1,4,-1e-30,-0.5\n1,5,2097152.2,7\n' \
     "$base?query=SELECT 1, n, v, t AS ts FROM (VALUES (1, 0.7::real, NULL::real), (2, 0.9, 0.7), (3, 3.3, 1.1e9), (4, -1e-30, -0.5), (5, 2097152.25, 7)) AS x(n, v, t)"
 same "single precision within a range" $'user,item,rating\n1,1,0.7\n1,2,0.9\n' \
-    "$base?query=SELECT 1, n, v FROM (VALUES (1, 0.7::real), (2, 0.9)) AS x(n, v)" --rating-range 0.7:0.9
-same "numerics" $'user,item,rating\n1,1,0.1\n1,2,12345678.87654321\n1,3,-1e-30\n1,4,123456789012345678901234567890\n1,5,0\n1,6,20000\n' \
+    "$base?query=SELECT 1, n, v FROM (VALUES (1, 0.7::real), (2, 0.9)) AS x(n, v)" \
+    --rating-range 0.7:0.9
+same "numerics" \
+    $'user,item,rating\n1,1,0.1\n1,2,12345678.87654321\n1,3,-1e-30\n1,4,123456789012345678901234567890\n1,5,0\n1,6,20000\n' \
     "$base?query=SELECT 1, n, v FROM (VALUES (1, 0.1), (2, 12345678.87654321), (3, -1e-30), (4, 123456789012345678901234567890), (5, 0.000), (6, 20000)) AS t(n, v)"
 same "text numbers" $'user,item,rating\n1,1,4.5\n' "$base?query=SELECT 1, 1, ' 4.5 '::text"
 same "times of all types" $'user,item,rating,timestamp\n1,1,1,86400\n1,2,1,86400\n' \
     "$base?query=SELECT 1, i, 1, CASE i WHEN 1 THEN '1970-01-02' ELSE '1970-01-02 00:00:00.9' END::timestamp AS time FROM generate_series(1, 2) AS i"
-same "a date" $'user,item,rating,timestamp\n1,1,1,-86400\n' "$base?query=SELECT 1, 1, 1, '1969-12-31'::date AS date"
-same "seconds since 1970" $'user,item,rating,timestamp\n1,1,1,-2\n' "$base?query=SELECT 1, 1, 1, (-1.5)::float8 AS ts"
+same "a date" $'user,item,rating,timestamp\n1,1,1,-86400\n' \
+    "$base?query=SELECT 1, 1, 1, '1969-12-31'::date AS date"
+same "seconds since 1970" $'user,item,rating,timestamp\n1,1,1,-2\n' \
+    "$base?query=SELECT 1, 1, 1, (-1.5)::float8 AS ts"
 same "a time without end, left out" $'user,item,rating,timestamp\n1,1,1,\n' \
     "$base?query=SELECT 1, 1, 1, nullif('infinity'::timestamp, 'infinity') AS ts"
-same "a time as text" $'user,item,rating,timestamp\n1,1,1,86400\n' "$base?query=SELECT 1, 1, 1, '1970-01-02'::text AS ts"
+same "a time as text" $'user,item,rating,timestamp\n1,1,1,86400\n' \
+    "$base?query=SELECT 1, 1, 1, '1970-01-02'::text AS ts"
 
 sql -c 'COPY (SELECT * FROM many) TO STDOUT (FORMAT csv, HEADER)' >many.csv
 "$dpmf" import -q many.csv -o many.dpr 2>said
 for threads in 1 4; do
-    "$dpmf" import -q -j $threads "$base?table=many" -o got.dpr 2>said && cmp -i 64 many.dpr got.dpr >>said
+    "$dpmf" import -q -j $threads "$base?table=many" -o got.dpr 2>said &&
+        cmp -i 64 many.dpr got.dpr >>said
     report $? "300,000 rows are the store that the text gives, -j $threads"
 done
 
@@ -128,18 +147,22 @@ SET timezone = 'Asia/Kolkata';
 \o singles.csv
 COPY (SELECT * FROM singles) TO STDOUT (FORMAT csv, HEADER);
 SQL
-"$dpmf" import -q singles.csv -o singles.dpr >said 2>&1 && "$dpmf" import -q "$base?table=singles" -o got.dpr >said 2>&1 &&
+"$dpmf" import -q singles.csv -o singles.dpr >said 2>&1 &&
+    "$dpmf" import -q "$base?table=singles" -o got.dpr >said 2>&1 &&
     cmp -i 64 singles.dpr got.dpr >>said 2>&1
 report $? "100,000 real numbers and times are the store that the text gives"
 rm -f singles.dpr
 
-"$dpmf" train -q --deterministic -k 4 --epochs 2 "$base?table=many" -o database.safetensors >said 2>&1 &&
+"$dpmf" train -q --deterministic -k 4 --epochs 2 "$base?table=many" -o \
+    database.safetensors >said 2>&1 &&
     "$dpmf" train -q --deterministic -k 4 --epochs 2 many.csv -o text.safetensors >said 2>&1 &&
     cmp database.safetensors text.safetensors >>said
 report $? "train: the model that the text gives"
-"$dpmf" train -q -k 256 --epochs 1 --memory 64MiB "$base?table=many" -o streamed.safetensors >said 2>&1
+"$dpmf" train -q -k 256 --epochs 1 --memory 64MiB "$base?table=many" -o \
+    streamed.safetensors >said 2>&1
 report $? "train with little memory"
-"$dpmf" describe "$base?table=many" >said 2>&1 && "$dpmf" split -q "$base?table=many" --train a.dpr --test b.dpr >said 2>&1 &&
+"$dpmf" describe "$base?table=many" >said 2>&1 &&
+    "$dpmf" split -q "$base?table=many" --train a.dpr --test b.dpr >said 2>&1 &&
     "$dpmf" evaluate -q database.safetensors "$base?table=many" >said 2>&1
 report $? "describe, split and evaluate"
 "$dpmf" import "$base?table=ratings" many.csv "sqlite:none.db?table=x" -o got2.dpr >said 2>&1
@@ -153,25 +176,34 @@ refused "one column" 3 'returns 1 column' "$base?query=SELECT 1"
 refused "no columns" 3 'returns 0 columns' "$base?query=SELECT"
 refused "no rows" 3 'returns no rows' "$base?query=SELECT 1, 2, 3 WHERE false"
 refused "an empty table" 3 'has no rows' "$base?table=empty"
-refused "names that say something else" 3 'names of the query' "$base?query=SELECT 1 AS rating, 2 AS b, 3 AS c"
-refused "a table without the usual names" 3 'no column that is named as the user' "$base?table=other"
+refused "names that say something else" 3 'names of the query' \
+    "$base?query=SELECT 1 AS rating, 2 AS b, 3 AS c"
+refused "a table without the usual names" 3 'no column that is named as the user' \
+    "$base?table=other"
 refused "no such table" 3 'does not exist' "$base?table=nothing"
 refused "a semicolon and a comment" 3 'leave out a semicolon' "$base?query=SELECT 1, 2, 3; -- all"
-refused "a row that is far too long" 3 'that is row 1 of what' "$base?query=SELECT repeat('x', 2000000), 2, 3"
+refused "a row that is far too long" 3 'that is row 1 of what' \
+    "$base?query=SELECT repeat('x', 2000000), 2, 3"
 refused "a syntax error" 3 'syntax error' "$base?query=SELEKT 1"
 refused "NULL for a user" 3 ':1:1: the user id is NULL' "$base?query=SELECT NULL::int, 2, 3"
-refused "NULL for an item" 3 ':2:2: the item id is NULL' "$base?query=SELECT 1, nullif(i, 2), 3 FROM generate_series(1, 2) AS i"
+refused "NULL for an item" 3 ':2:2: the item id is NULL' \
+    "$base?query=SELECT 1, nullif(i, 2), 3 FROM generate_series(1, 2) AS i"
 refused "NULL for a rating" 3 ':1:3: the rating is NULL' "$base?query=SELECT 1, 2, NULL::real"
 refused "NaN" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::float8"
 refused "NaN of numeric" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::numeric"
 refused "infinity" 3 'not finite' "$base?query=SELECT 1, 2, '-Infinity'::real"
 refused "a numeric that is too large" 3 'not finite' "$base?query=SELECT 1, 2, 1e400::numeric"
-refused "a time without end" 3 'is no time' "$base?query=SELECT 1, 2, 3, 'infinity'::timestamptz AS ts"
-refused "a time that is not a number" 3 'timestamp "NaN" is no time' "$base?query=SELECT 1, 2, 3, 'NaN'::real AS ts"
-refused "text that is no number" 3 'rating "good" is not a number' "$base?query=SELECT 1, 2, 'good'::text"
-refused "a rating that is a truth value" 3 'the rating is a truth value' "$base?query=SELECT 1, 2, true"
+refused "a time without end" 3 'is no time' \
+    "$base?query=SELECT 1, 2, 3, 'infinity'::timestamptz AS ts"
+refused "a time that is not a number" 3 'timestamp "NaN" is no time' \
+    "$base?query=SELECT 1, 2, 3, 'NaN'::real AS ts"
+refused "text that is no number" 3 'rating "good" is not a number' \
+    "$base?query=SELECT 1, 2, 'good'::text"
+refused "a rating that is a truth value" 3 'the rating is a truth value' \
+    "$base?query=SELECT 1, 2, true"
 refused "a rating that is a time" 3 'the rating is a time' "$base?query=SELECT 1, 2, now()"
-refused "a user that is a real number" 3 'the user id is a real number' "$base?query=SELECT 1.5::real, 2, 3"
+refused "a user that is a real number" 3 'the user id is a real number' \
+    "$base?query=SELECT 1.5::real, 2, 3"
 refused "an item that is binary" 3 'the item id is binary data' "$base?query=SELECT 1, ''::bytea, 3"
 refused "a user without a name" 3 'the user id is empty' "$base?query=SELECT ''::text, 2, 3"
 refused "an id that is too long" 3 'more than 65536' "$base?query=SELECT repeat('x', 70000), 2, 3"
@@ -180,7 +212,8 @@ refused "out of range" 3 'outside the range' "$base?query=SELECT 1, 2, 9" --rati
 refused "an error of the server's, in the middle" 3 'division by zero' \
     "$base?query=SELECT i, 1, 1 / (200000 - i) FROM generate_series(1, 300000) AS i"
 refused "--format" 2 'leave --format out' "$base?table=ratings" --format csv
-refused "a parameter that libpq has not" 4 'invalid connection option' "$base?table=ratings&colour=red"
+refused "a parameter that libpq has not" 4 'invalid connection option' \
+    "$base?table=ratings&colour=red"
 
 "$dpmf" import --json -q --on-error skip -o skipped.dpr \
     "$base?query=SELECT nullif(i, 3), CASE i WHEN 4 THEN repeat('x', 2000000) WHEN 5 THEN '' ELSE 'a' END, CASE i WHEN 6 THEN 'NaN' ELSE i::real END FROM generate_series(1, 8) AS i" >said 2>&1
@@ -212,7 +245,8 @@ SQL
 kind() {
     printf 'item\na\nb\nc\n' >kinds.items
     [[ -e kinds.ledger ]] || "$dpmf" ledger init -q kinds.ledger
-    "$dpmf" train -q "$3" --epsilon 1 --rating-range 1:5 --catalogue kinds.items --ledger kinds.ledger --json \
+    "$dpmf" train -q "$3" --epsilon 1 --rating-range 1:5 --catalogue kinds.items \
+        --ledger kinds.ledger --json \
         -o kinds.safetensors >said 2>&1 && grep -q "\"kind\":\"$2\"" said
     report $? "the kind of a release from $1 is $2"
 }
@@ -255,19 +289,22 @@ rows() { # TRIAL: everyone's ratings but those of whoever was inserted
 }
 rows -1 >wanted 2>said
 changed=0
-for trial in $(seq 0 119); do rows "$trial" 2>>said | cmp -s - wanted || changed=$((changed + 1)); done
+for trial in $(seq 0 119); do rows "$trial" 2>>said | cmp -s - wanted || changed=$((changed + 1))
+done
 [[ $(wc -l <wanted) == 8 && $changed == 0 ]]
 report $? "inserted rows change nobody else's ratings ($changed of 120 did)"
 
 # Of a database in SQL_ASCII one row of bytes that are no text ends the reading: private runs refuse
 # it with such a row and without.
 sql -c "CREATE DATABASE bytes ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
-sql -d bytes -c "CREATE TABLE ratings (user_id text, item_id text, rating int); INSERT INTO ratings VALUES ('a', 'x', 1), ('b', 'y', 5)"
+sql -d bytes -c \
+    "CREATE TABLE ratings (user_id text, item_id text, rating int); INSERT INTO ratings VALUES ('a', 'x', 1), ('b', 'y', 5)"
 bytes="postgres://dpmf@127.0.0.1:$server_port/bytes?table=ratings"
 printf 'item\nx\ny\n' >items.csv
 "$dpmf" ledger init -q ledger
 for row in none "$(printf "('m\\377', 'x', 1)")"; do
-    [[ $row == none ]] || printf 'INSERT INTO ratings VALUES %s;\n' "$row" | PGCLIENTENCODING=SQL_ASCII sql -d bytes
+    [[ $row == none ]] || printf 'INSERT INTO ratings VALUES %s;\n' "$row" |
+        PGCLIENTENCODING=SQL_ASCII sql -d bytes
     "$dpmf" train "$bytes" --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger \
         -o bytes.safetensors >said 2>&1
     [[ $? == 6 && ! -e bytes.safetensors ]] && grep -q 'encoded in SQL_ASCII' said
@@ -283,27 +320,33 @@ done
 # ---- nothing is written --------------------------------------------------------------------------
 
 refused "INSERT" 3 'returns 0 columns' "$base?query=INSERT INTO empty VALUES (1, 2, 3)"
-refused "INSERT ... RETURNING" 3 'read-only transaction' "$base?query=INSERT INTO empty VALUES (1, 2, 3) RETURNING *"
+refused "INSERT ... RETURNING" 3 'read-only transaction' \
+    "$base?query=INSERT INTO empty VALUES (1, 2, 3) RETURNING *"
 refused "INSERT in a WITH" 3 'read-only transaction' \
     "$base?query=WITH w AS (INSERT INTO empty VALUES (1, 2, 3) RETURNING *) SELECT * FROM w"
 refused "INSERT in a function" 3 'read-only transaction' "$base?query=SELECT 1, 2, sneak()"
-refused "INSERT in a function that asks for more" 3 'read-write mode' "$base?query=SELECT 1, 2, unlock()"
+refused "INSERT in a function that asks for more" 3 'read-write mode' \
+    "$base?query=SELECT 1, 2, unlock()"
 refused "a sequence" 3 'read-only transaction' "$base?query=SELECT 1, 2, nextval('ratings_id_seq')"
 refused "two statements" 3 'multiple commands' "$base?query=SELECT 1, 2, 3; DELETE FROM ratings"
 refused "an end of COPY" 3 'syntax error' \
     "$base?query=SELECT 1, 2, 3) TO STDOUT; DELETE FROM ratings; COPY (SELECT 1, 2, 3"
 refused "DROP in a table's name" 3 'does not exist' "$base?table=x\"; DROP TABLE ratings; --"
-refused "SELECT INTO" 3 'returns 0 columns' "$base?query=SELECT 1 AS \"user\", 2 AS item, 3 AS rating INTO made"
+refused "SELECT INTO" 3 'returns 0 columns' \
+    "$base?query=SELECT 1 AS \"user\", 2 AS item, 3 AS rating INTO made"
 [[ $(sql -c 'SELECT (SELECT count(*) FROM empty), (SELECT count(*) FROM ratings), to_regclass('"'made'"') IS NULL') == "0|3|t" ]]
 report $? "and nothing was written"
 
 # ---- passwords -----------------------------------------------------------------------------------
 
-refused "a password in the address" 2 'there is a password' "postgres://dpmf:$server_password@127.0.0.1:$server_port/postgres?table=ratings"
+refused "a password in the address" 2 'there is a password' \
+    "postgres://dpmf:$server_password@127.0.0.1:$server_port/postgres?table=ratings"
 ! grep -q -- "$server_password" said
 report $? "and it is not shown"
-refused "a password as a parameter" 2 'there is a password' "$base?password=$server_password&table=ratings"
-PGPASSWORD=wrong-$server_password refused "a wrong password" 4 'password authentication failed' "$base?table=ratings"
+refused "a password as a parameter" 2 'there is a password' \
+    "$base?password=$server_password&table=ratings"
+PGPASSWORD=wrong-$server_password refused "a wrong password" 4 'password authentication failed' \
+    "$base?table=ratings"
 ! grep -q -- "$server_password" said
 report $? "and it is not shown either"
 grep -q "the password is not this user's: .*PGPASSWORD" said
@@ -313,15 +356,18 @@ refused "a server's words with the password in them" 3 'says \*\*\*' \
     "$base?query=SELECT 1, 2, ('says ' || '$server_password')::int"
 refused "no server" 4 'cannot connect' "postgres://dpmf@127.0.0.1:1/postgres?table=ratings"
 refused "no such host" 4 'cannot connect' "postgres://dpmf@host.invalid/postgres?table=ratings"
-refused "no such database" 4 'does not exist' "postgres://dpmf@127.0.0.1:$server_port/nothing?table=ratings"
+refused "no such database" 4 'does not exist' \
+    "postgres://dpmf@127.0.0.1:$server_port/nothing?table=ratings"
 unset PGPASSWORD
 printf '127.0.0.1:%s:postgres:dpmf:%s\n' "$server_port" "$server_password" >.pgpass
 chmod 600 .pgpass
 PGPASSFILE=$work/.pgpass same "the file .pgpass" "$rows" "$base?table=ratings"
 rm .pgpass
-printf '[shop]\nhost=127.0.0.1\nport=%s\nuser=dpmf\ndbname=postgres\npassword=%s\n' "$server_port" "$server_password" >services
+printf '[shop]\nhost=127.0.0.1\nport=%s\nuser=dpmf\ndbname=postgres\npassword=%s\n' \
+    "$server_port" "$server_password" >services
 (unset PGHOST PGPORT PGUSER PGDATABASE
-    PGSERVICEFILE=$work/services "$dpmf" import -q "postgres://?service=shop&table=ratings" -o service.dpr >said 2>&1)
+    PGSERVICEFILE=$work/services "$dpmf" import -q "postgres://?service=shop&table=ratings" \
+        -o service.dpr >said 2>&1)
 report $? "a service file"
 export PGPASSWORD=$server_password
 ! grep -qF -- "$server_password" ./*.dpr ./*.safetensors
@@ -355,12 +401,15 @@ ended() {
     "$@" >/dev/null 2>&1
     wait "$importing"
     got=$?
-    { [[ $got == "$status" && ! -e ended.dpr ]] && { [[ -z $pattern ]] || grep -q -- "$pattern" said; }; }
+    { [[ $got == "$status" && ! -e ended.dpr ]] && { [[ -z $pattern ]] ||
+        grep -q -- "$pattern" said; }; }
     report $? "$name (status $got, wanted $status and \"$pattern\")"
 }
 send() { kill "-$1" "$importing"; }
-terminate() { sql -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpmf'"; }
-cancel() { sql -c "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpmf'"; }
+terminate() { sql -c \
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpmf'"; }
+cancel() { sql -c \
+    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpmf'"; }
 
 for signal in INT TERM; do
     [[ $signal == INT ]] && status=130 || status=143
@@ -396,13 +445,16 @@ is_busy 0
 report $? "and the server stops once it is awake"
 ended "the query is cancelled at the server" 4 'canceling statement' "$trickle" cancel
 ended "the connection is ended at the server" 4 'terminating connection' "$trickle" terminate
-ended "the server is stopped" 4 'terminating connection\|closed the connection' "$trickle" server_stop fast
+ended "the server is stopped" 4 'terminating connection\|closed the connection' "$trickle" \
+    server_stop fast
 server_again
-ended "the server crashes" 4 'closed the connection\|terminating connection\|reset by peer' "$trickle" server_stop immediate
+ended "the server crashes" 4 'closed the connection\|terminating connection\|reset by peer' \
+    "$trickle" server_stop immediate
 server_again
 same "and is there again" "$rows" "$base?table=ratings"
 
-leftovers=$(find . -name '*.dpr*' ! -name many.dpr ! -name got.dpr ! -name a.dpr ! -name b.dpr ! -name skipped.dpr ! -name service.dpr)
+leftovers=$(find . -name '*.dpr*' ! -name many.dpr ! -name got.dpr ! -name a.dpr ! -name b.dpr ! \
+    -name skipped.dpr ! -name service.dpr)
 [[ -z $leftovers ]]
 report $? "nothing is left behind: $leftovers"
 

@@ -2,8 +2,10 @@
 # loopback and on a Unix socket, as an unprivileged user; stopped and removed with that folder. To
 # be sourced.
 #
-#   server_start      sets server_folder, server_port and server_password; exports PGHOST, PGPORT, PGUSER, PGDATABASE
-#                     for psql, which comes in by way of the socket and needs no password; fails when there is no
+#   server_start      sets server_folder, server_port and server_password; exports PGHOST, PGPORT,
+#                     PGUSER, PGDATABASE
+#                     for psql, which comes in by way of the socket and needs no password; fails
+#                     when there is no
 #                     PostgreSQL. On loopback the password is asked for.
 #   server_stop [MODE]  fast (the default), or immediate, as a crash would
 #   server_remove     stops it, and removes everything
@@ -30,7 +32,8 @@ server_start() {
     server_programs=$programs
     server_folder=$(mktemp -d /tmp/dpmf-database.XXXXXX)
     server_password="dpmf-secret-$RANDOM$RANDOM"
-    server_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    server_port=$(python3 -c \
+        'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     printf '%s\n' "$server_password" >"$server_folder/password"
     chmod 755 "$server_folder"
     if (($(id -u) == 0)); then

@@ -75,7 +75,8 @@ check_lintian() {
     lintian --allow-root --fail-on error,warning "$packages"/*.changes
 }
 step "lintian finds no error and no warning" check_lintian
-step "nothing is hidden from lintian" bash -c '! find packaging/debian -name "*lintian-overrides*" | grep .'
+step "nothing is hidden from lintian" bash -c \
+    '! find packaging/debian -name "*lintian-overrides*" | grep .'
 
 # ---- a clean Debian ------------------------------------------------------------------------------
 
@@ -89,7 +90,8 @@ mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(CREATED_BY)' |
 # inside COMMAND...: in the root, with a process table and mounts of its own that end with it
 # shellcheck disable=SC2016 # for the shell inside
 inside() {
-    unshare --mount --pid --fork env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \
+    unshare --mount --pid --fork env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
+        HOME=/root \
         DEBIAN_FRONTEND=noninteractive "${proxies[@]}" sh -c \
         'root=$1; shift; mount -t proc proc "$root/proc"; exec chroot "$root" "$@"' sh "$root" "$@"
 }
@@ -101,7 +103,8 @@ done
 make_root() {
     rm -rf "$root"
     mkdir -p "$root" "$scratch/downloads"
-    debootstrap --variant=minbase --cache-dir="$PWD/$scratch/downloads" "$codename" "$root" "$mirror" || return
+    debootstrap --variant=minbase --cache-dir="$PWD/$scratch/downloads" "$codename" "$root" \
+        "$mirror" || return
     mkdir -p "$root/packages"
     cp "$packages"/*.deb "$root/packages/"
     rm -f "$root"/packages/*-dbgsym_*
@@ -111,7 +114,8 @@ make_root() {
     [[ ! -e /etc/apt/sources.list ]] || cp /etc/apt/sources.list "$root/etc/apt/"
     find "$root/etc/apt/sources.list.d" -type f ! -name '*.list' ! -name '*.sources' -delete
     cp -r /usr/share/keyrings/. "$root/usr/share/keyrings/"
-    if compgen -G "$scratch/downloads/*.deb" >/dev/null; then cp "$scratch"/downloads/*.deb "$root/var/cache/apt/archives/"; fi
+    if compgen -G "$scratch/downloads/*.deb" >/dev/null
+    then cp "$scratch"/downloads/*.deb "$root/var/cache/apt/archives/"; fi
     inside apt-get -q update
 }
 step "a clean Debian $codename" make_root || finish
@@ -134,8 +138,10 @@ step "what they depend on is in the archive" install_others || finish
 # Every file there is, but what dpkg, apt and the caches of man and ldconfig write down about
 # themselves.
 list_files() {
-    (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/cache \
-        -o -path ./var/log -o -path ./packages -o -path ./etc/ld.so.cache \) -prune -o -print | LC_ALL=C sort)
+    (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./var/lib/dpkg -o \
+        -path ./var/lib/apt -o -path ./var/cache \
+        -o -path ./var/log -o -path ./packages -o -path ./etc/ld.so.cache \) -prune -o -print |
+        LC_ALL=C sort)
 }
 list_files >"$scratch/before"
 step "they install" inside sh -c 'dpkg --install /packages/*.deb' || finish
@@ -149,14 +155,17 @@ cp packaging/debian/tests/* "$root/packages/tests/"
 for test in demo link python; do
     step "packaging/debian/tests/$test" inside "/packages/tests/$test"
 done
-step "the program uses the packaged library" inside sh -c 'ldd /usr/bin/dpmf | grep -Eq "libdpmf.so.0 => (/usr)?/lib/"'
+step "the program uses the packaged library" inside sh -c \
+    'ldd /usr/bin/dpmf | grep -Eq "libdpmf.so.0 => (/usr)?/lib/"'
 # shellcheck disable=SC2016 # for the shell inside
 step "every program, function and the package has its manual" inside sh -c '
     for page in "1 dpmf" "1 dpmf-train" "3 libdpmf" "3 dpmf_train" "3 dpmf_store_close" "3 dpmf-python"; do
         man --where $page >/dev/null || exit 1
     done'
-step "bash completes dpmf" inside bash -c '. /usr/share/bash-completion/completions/dpmf && complete -p dpmf'
-step "as someone without rights" inside setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/tmp /packages/tests/demo
+step "bash completes dpmf" inside bash -c \
+    '. /usr/share/bash-completion/completions/dpmf && complete -p dpmf'
+step "as someone without rights" inside setpriv --reuid 65534 --regid 65534 \
+    --clear-groups env HOME=/tmp /packages/tests/demo
 
 # ---- gone ----------------------------------------------------------------------------------------
 

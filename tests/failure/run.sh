@@ -78,7 +78,8 @@ rm -f a.dpr b.dpr out.dpr
 "$dpmf" train million.dpr -k 48 --epochs 1 -o vectors.safetensors --quiet
 verdict "making a model to export"
 export_model=("$dpmf" export vectors.safetensors --not-private --users --quiet)
-"${export_model[@]}" --npy whole.npy && "${export_model[@]}" --csv whole.table && "${export_model[@]}" --libmf whole.libmf &&
+"${export_model[@]}" --npy whole.npy && "${export_model[@]}" --csv whole.table &&
+    "${export_model[@]}" --libmf whole.libmf &&
     "${export_model[@]}" --sqlite whole.sqlite
 verdict "exporting it whole"
 cut=0
@@ -169,7 +170,8 @@ for case in INT:130 TERM:143; do
     signal=${case%:*}
     python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])' "$dpmf" train ratings.dpr -k 16 --epochs 100000 --memory 12MiB \
+os.execv(sys.argv[1], sys.argv[1:])' "$dpmf" train ratings.dpr -k 16 --epochs 100000 \
+    --memory 12MiB \
         --deterministic --quiet --snapshot snapshot.safetensors --snapshot-every 1h \
         -o out.safetensors 2>stderr &
     pid=$!

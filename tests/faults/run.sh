@@ -38,7 +38,8 @@ add() {
 add "$("${python[@]}" "$here/faults.py" "$dpmf" "$work/fault_inject.so" "$seeds" 2>&1)"
 add "$("${python[@]}" "$here/power_loss.py" "$dpmf" "$work/disk_record.so" "$draws" 2>&1)"
 # A disk that keeps nothing must be noticed, or the test above shows nothing.
-if "${python[@]}" "$here/power_loss.py" "$dpmf" "$work/disk_record.so" 0 --no-flushes >"$work/none" 2>&1; then
+if "${python[@]}" "$here/power_loss.py" "$dpmf" "$work/disk_record.so" 0 \
+    --no-flushes >"$work/none" 2>&1; then
     echo "FAILED: without any flush, everything is said to be kept"
     failed=$((failed + 1))
 else

@@ -31,7 +31,8 @@ fi
 
 # exported LIBRARY: its names, each with the version it has
 exported() {
-    nm -D --defined-only "$1" | awk '{ sub(/@@/, "@", $3); print $2 == "A" ? $3 "@" $3 : $3 }' | LC_ALL=C sort
+    nm -D --defined-only "$1" | awk '{ sub(/@@/, "@", $3); print $2 == "A" ? $3 "@" $3 : $3 }' |
+        LC_ALL=C sort
 }
 
 declared=$(cat include/*.h | tr "\n" " " | grep -oE "DPMF_API[^;]*;" |
@@ -50,14 +51,17 @@ done
 # within a minor version.
 minor=${version#*.}
 minor=${minor%%.*}
-grep -q "^DPMF_$major {" packaging/dpmf.map && grep -q "^DPMF_CLIENT_$major {" packaging/dpmf-client.map
+grep -q "^DPMF_$major {" packaging/dpmf.map &&
+    grep -q "^DPMF_CLIENT_$major {" packaging/dpmf-client.map
 verdict "the version nodes of packaging/*.map are not those of version $major"
 grep -q "^Package: libdpmf$major\$" packaging/debian/control
 verdict "the Debian package is not called libdpmf$major"
-((major > 0)) || [[ $(grep -cE "^libdpmf(-client)?\.so\.0 libdpmf0 #MINVER#, libdpmf0 \(<< 0\.$((minor + 1))~\)$" "packaging/debian/libdpmf$major.symbols") == 2 ]]
+((major > 0)) \
+    || [[ $(grep -cE "^libdpmf(-client)?\.so\.0 libdpmf0 #MINVER#, libdpmf0 \(<< 0\.$((minor + 1))~\)$" "packaging/debian/libdpmf$major.symbols") == 2 ]]
 verdict "packages may run with a later minor version, which may have another interface"
 
-# A name that is new in the list gets the version that is being made; one that was there keeps its own.
+# A name that is new in the list gets the version that is being made; one that was there keeps its
+# own.
 symbols=packaging/debian/libdpmf0.symbols
 if [[ -n $update ]]; then
     for name in dpmf-client dpmf; do
@@ -75,7 +79,7 @@ for name in dpmf dpmf-client; do
     verdict "$symbols is not what lib$name exports: tests/install/run.sh --update $1 mends it"
 done
 
-# ---- installed -------------------------------------------------------------------------------------
+# ---- installed ---------------------------------------------------------------------------------
 
 prefix=$(sed -nE 's/^CMAKE_INSTALL_PREFIX:[A-Z]+=//p' "$build/CMakeCache.txt")
 root=$work/root
@@ -112,14 +116,15 @@ verdict "the program of README.md says something else"
 verdict "it does not work when it is linked statically"
 
 # Both libraries in one process: each name is bound to the library it was linked with.
-printf '#include <dpmf.h>\nint main(void) { return !dpmf_version() || !dpmf_format_name(0, 0); }\n' >"$work/both.c"
+printf '%s\n' '#include <dpmf.h>' \
+    'int main(void) { return !dpmf_version() || !dpmf_format_name(0, 0); }' >"$work/both.c"
 # shellcheck disable=SC2046,SC2086
 "${CC:-cc}" $warnings "$work/both.c" $(pkg-config --cflags --libs dpmf-client dpmf) -o "$work/both" 2>"$work/log" &&
     "$work/both" && nm -D "$work/both" | grep -q 'U dpmf_version@DPMF_CLIENT_0' &&
     nm -D "$work/both" | grep -q 'U dpmf_format_name@DPMF_0'
 verdict "the two libraries cannot be told apart in one process"
 
-# ---- what it says it was built from ----------------------------------------------------------------
+# ---- what it says it was built from ------------------------------------------------------------
 
 # identity TREE NAME: the header that a build of this tree has
 identity() {
@@ -143,9 +148,10 @@ verdict "an archive's commit is not taken, or changed sources have the same hash
 grep -aq "${sum%% *}" "$build/libdpmf.so"
 verdict "the library that was built does not name its own sources"
 
-# ---- an outside project ----------------------------------------------------------------------------
+# ---- an outside project ------------------------------------------------------------------------
 
-# outside NAME TARGET HEADER [VERSION]: three lines of CMake beside a program, configured, built and run
+# outside NAME TARGET HEADER [VERSION]: three lines of CMake beside a program, configured, built and
+# run
 outside() {
     local folder=$work/outside-$1
     mkdir -p "$folder"
@@ -170,7 +176,7 @@ verdict "a client needs the whole library"
 ! outside later dpmf::dpmf dpmf.h "$major.99" && grep -q 'with requested version' "$work/log"
 verdict "a version that is not there is found"
 
-# ---- without the page's compiler -------------------------------------------------------------------
+# ---- without the page's compiler ---------------------------------------------------------------
 
 cmake -S . -B "$work/without" -DDPMF_WASM_CLANG="$(command -v false)" >"$work/log" 2>&1 &&
     grep -q 'Without the page: it needs WebAssembly' "$work/log" &&

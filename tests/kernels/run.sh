@@ -17,7 +17,8 @@ fi
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-if ! "$compiler" -std=gnu11 -O2 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -ffp-contract=off \
+if ! "$compiler" -std=gnu11 -O2 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror \
+    -ffp-contract=off \
     -static -DDPMF_KERNELS_NEON -Iinclude -Ilib -Itests \
     tests/kernels/check_kernels.c lib/kernels/*.c lib/kernels/ref/*.c lib/kernels/neon/*.c \
     -o "$scratch/check_kernels" -lm; then

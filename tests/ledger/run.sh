@@ -64,7 +64,8 @@ for ((round = 1; round <= rounds; round++)); do
     at_once "fresh/$round/ledger" # which is made by whoever comes first, with its directories
     won=$(cat status.* | grep -c '^0$')
     refused=$(cat status.* | grep -c '^6$')
-    [[ $won == "$fits" && $refused == $((50 - fits)) ]] || { sort status.* | uniq -c; cat error.*; false; }
+    [[ $won == "$fits" && $refused == $((50 - fits)) ]] || { sort status.* | uniq -c; cat error.*
+    false; }
     verdict "50 at once: $won of $fits got through, $refused were refused"
     [[ $(population "fresh/$round/ledger" people reserved) == "$fits" ]] &&
         [[ $(stat -c %a "fresh/$round/ledger" "fresh/$round") == $'600\n700' ]] &&
@@ -136,13 +137,16 @@ for ((i = 1; i <= kills; i++)); do
 done
 ((lost == 0 && said > kills))
 verdict "$kills processes killed after $said changes: $lost times something was lost"
-"$dpmf" ledger show --ledger killed >/dev/null && "$dpmf" ledger budget new 1 --ledger killed --quiet &&
+"$dpmf" ledger show --ledger killed >/dev/null &&
+    "$dpmf" ledger budget new 1 --ledger killed --quiet &&
     "$dpmf" ledger show --ledger killed --json >shown && grep -q '"use":"research"' shown
 verdict "a ledger whose users were killed can be read and changed"
 
 # A reservation that a killed process left counts, until it is returned.
-"$spend" left reserve people "$(id 1)" 0.2 0.9@1e-5 && ! "$spend" left reserve people "$(id 2)" 0.2 2>/dev/null &&
-    "$dpmf" ledger release "$(id 1)" --ledger left --quiet && "$spend" left reserve people "$(id 2)" 0.2
+"$spend" left reserve people "$(id 1)" 0.2 0.9@1e-5 &&
+    ! "$spend" left reserve people "$(id 2)" 0.2 2>/dev/null &&
+    "$dpmf" ledger release "$(id 1)" --ledger left --quiet &&
+    "$spend" left reserve people "$(id 2)" 0.2
 verdict "a reservation that was left counts until it is returned"
 
 # A process that was stopped while it held the lock holds up the others; they go on when it is gone.
@@ -163,7 +167,8 @@ verdict "and goes on when the first is gone"
 "${CC:-cc}" -shared -fPIC -O1 "$tree/tests/kills/kill_at.c" -ldl -o kill_at.so &&
     "$dpmf" synth -q --users 60 --items 12 --ratings 400 --catalogue-out items.csv -o r.dpr
 verdict "something that kills"
-train=("$dpmf" train -q -j 1 r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv -o out.safetensors)
+train=("$dpmf" train -q -j 1 r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv \
+    -o out.safetensors)
 
 # every_write RELEASED COMMAND...: killed before its first write, its second, and so on to the end.
 # What is published then has an entry that counts (RELEASED: reserved or committed) or is recorded
@@ -176,9 +181,11 @@ every_write() {
         rm -rf out.safetensors state
         { XDG_STATE_HOME=$work/state KILL_AT=$n LD_PRELOAD=$work/kill_at.so "$@"; } >/dev/null 2>&1
         status=$?
-        lines=$(XDG_STATE_HOME=$work/state "$dpmf" ledger show --json 2>/dev/null) || unread=$((unread + 1))
+        lines=$(XDG_STATE_HOME=$work/state "$dpmf" ledger show --json 2>/dev/null) ||
+            unread=$((unread + 1))
         [[ -e out.safetensors ]] || continue
-        id=$("$dpmf" privacy show out.safetensors --json | grep -o '"release_id":"[0-9a-f]*"' | grep -o '[0-9a-f]\{32\}')
+        id=$("$dpmf" privacy show out.safetensors --json | grep -o '"release_id":"[0-9a-f]*"' |
+            grep -o '[0-9a-f]\{32\}')
         grep -q "\"$id\",\"$entered" <<<"$lines" || unentered=$((unentered + 1))
     done
     echo "$n writes, $unentered releases without an entry, $unread ledgers that cannot be read"
@@ -219,14 +226,16 @@ meanwhile() {
     local ledger=$1 id pid i
     shift
     rm -f out.safetensors
-    LD_PRELOAD=$work/stop_at.so "$dpmf" train -j 1 r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv \
+    LD_PRELOAD=$work/stop_at.so "$dpmf" train -j 1 r.dpr --epsilon 1 --rating-range 1:5 \
+        --catalogue items.csv \
         --ledger "$ledger" -o out.safetensors 2>error &
     pid=$!
     for ((i = 0; i < 600; i++)); do
         grep -q '^State:.*T (stopped)' "/proc/$pid/status" 2>/dev/null && break
         sleep 0.1
     done
-    id=$("$dpmf" ledger show --ledger "$ledger" --json | sed -nE 's/.*"release":"([0-9a-f]+)","state":"reserved".*/\1/p')
+    id=$("$dpmf" ledger show --ledger "$ledger" --json |
+        sed -nE 's/.*"release":"([0-9a-f]+)","state":"reserved".*/\1/p')
     "${@//ID/$id}" --ledger "$ledger" -q
     kill -CONT "$pid"
     wait "$pid"
@@ -244,7 +253,8 @@ verdict "a release that is over a budget that was lowered meanwhile says so"
 "$dpmf" ledger init -q team.ledger && rm -f out.safetensors
 for path in taem.ledger missing/ledger; do
     "${train[@]}" --ledger "$path" 2>error
-    [[ $? == 4 && ! -e out.safetensors && ! -e $path && ! -e $path.lock ]] && grep -q 'dpmf ledger init' error
+    [[ $? == 4 && ! -e out.safetensors && ! -e $path && ! -e $path.lock ]] &&
+        grep -q 'dpmf ledger init' error
     verdict "a mistyped path: $path"
 done
 

@@ -26,7 +26,9 @@ begin() {
     echo 'extern int dpmf;' >include/dpmf.h
     printf '#include "dpmf.h"\n' >lib/base/error.h
     printf '#include "base/error.h"\n#include "dpmf.h"\n' >lib/store/store.h
-    printf '#include "base/error.h"\n#include "store/store.h"\n/* printf() and exit() in a comment,\n * abort() too */\nchar *s = "exit(1)";\n' >lib/ratings/import.c
+    printf '%s\n' '#include "base/error.h"' '#include "store/store.h"' \
+        '/* printf() and exit() in a comment,' ' * abort() too */' 'char *s = "exit(1)";' \
+        >lib/ratings/import.c
     printf '#include "dpmf.h"\n#include "options.h"\n#include <stdio.h>\n' >programs/main.c
     printf '#include "dpmf.h"\n' >programs/options.h
     printf '#include "store/store.h"\n' >tests/unit/test_store.c
@@ -185,13 +187,16 @@ compile() {
 called_through_header() { # called_through_header CALLER CALLED
     begin
     mkdir -p "$(dirname "$1")" "$(dirname "$2")"
-    printf '#include "base/error.h"\n#include "store/store.h"\nint dpmf_answer(void) { return 42; }\n' >"$2"
-    printf '#include "base/error.h"\nint dpmf_answer(void), ask(void);\nint ask(void) { return dpmf_answer(); }\n' >"$1"
+    printf '%s\n' '#include "base/error.h"' '#include "store/store.h"' \
+        'int dpmf_answer(void) { return 42; }' >"$2"
+    printf '%s\n' '#include "base/error.h"' 'int dpmf_answer(void), ask(void);' \
+        'int ask(void) { return dpmf_answer(); }' >"$1"
     compile "$1"
     compile "$2"
 }
 called_through_header lib/store/store_reader.c lib/ratings/answer.c
-catches "store calls ratings" 'lib/store/store_reader.c: dpmf_answer: lib/store may not call lib/ratings' --objects build
+catches "store calls ratings" \
+    'lib/store/store_reader.c: dpmf_answer: lib/store may not call lib/ratings' --objects build
 rm lib/store/store_reader.c
 passes "the same, of a file that is gone" --objects build
 
@@ -199,7 +204,8 @@ called_through_header lib/ratings/store_open.c lib/cluster/cluster.c
 passes "ratings calls cluster, as it may" --objects build
 echo 'int ask(void) { return 42; }' >lib/ratings/store_open.c
 compile lib/ratings/store_open.c
-catches "a permission to call that nobody uses" 'nothing in lib/ratings calls lib/cluster' --objects build
+catches "a permission to call that nobody uses" 'nothing in lib/ratings calls lib/cluster' \
+    --objects build
 touch lib/cluster/cluster.h
 echo '#include "cluster/cluster.h"' >lib/ratings/store_open.c
 catches "ratings includes what it may only call" 'lib/ratings may not include lib/cluster'
@@ -262,7 +268,8 @@ refuses() { ! installs "$@"; }
 machine() {
     rm -f "$scratch"/{calls,updated,offline}
     : >"$scratch/calls"
-    printf '%s\n' make cmake gcc libc6-dev zlib1g-dev libzstd-dev libxxhash-dev libmicrohttpd-dev libsqlite3-dev libpq-dev clang lld wasi-libc \
+    printf '%s\n' make cmake gcc libc6-dev zlib1g-dev libzstd-dev libxxhash-dev libmicrohttpd-dev \
+        libsqlite3-dev libpq-dev clang lld wasi-libc \
         libclang-rt-14-dev-wasm32 >"$scratch/installed"
 }
 expect() {
@@ -272,7 +279,8 @@ script=scripts/install_packages.sh
 
 machine
 installs $script build || bad "install: nothing to do"
-expect "install: silent and idle when all is there" test ! -s "$scratch/out" -a ! -s "$scratch/calls"
+expect "install: silent and idle when all is there" test ! -s "$scratch/out" -a ! \
+    -s "$scratch/calls"
 
 machine
 expect "install: works on a machine without package lists" installs $script build test
@@ -313,7 +321,8 @@ for source in lib/{statement,ledger,privacy,mechanisms,mechanisms/*,release}/*.c
     if grep -q '\<double\>' "$source"; then proven+=("$source"); fi
 done
 compiles() {
-    "${CC:-cc}" -std=gnu11 -fsyntax-only -DDPMF_VERSION='"0"' -Iinclude -Ilib "$@" >"$scratch/out" 2>&1
+    "${CC:-cc}" -std=gnu11 -fsyntax-only -DDPMF_VERSION='"0"' -Iinclude \
+        -Ilib "$@" >"$scratch/out" 2>&1
 }
 refuses_arithmetic() { # refuses_arithmetic OPTION: every one of the files by itself
     local source
@@ -330,7 +339,8 @@ expect "arithmetic: and so is a part of it" refuses_arithmetic -ffinite-math-onl
 tour=$root/scripts/architecture_check.sh
 expect "the tour: names every file" "$tour" "$root"
 begin
-printf '### `lib/base/`\n`error`\n### `lib/store/`: pack\n`store.h`\n### `lib/ratings/`\n`imp*.c`\n### `programs/`\n`main.c`, `options`\n' >ARCHITECTURE.md
+printf '%s\n' '### `lib/base/`' '`error`' '### `lib/store/`: pack' '`store.h`' \
+    '### `lib/ratings/`' '`imp*.c`' '### `programs/`' '`main.c`, `options`' >ARCHITECTURE.md
 expect "the tour: a small one" "$tour" .
 touch lib/base/store.h
 not_toured() { ! "$tour" . >"$scratch/out" && grep -q '^lib/base/store.h: ' "$scratch/out"; }

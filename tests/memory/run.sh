@@ -20,7 +20,8 @@ fi
 bounded() {
     local bytes=$1 peak
     shift
-    if ! /usr/bin/time -f %M -o peak "$dpmf" "$@" --memory "$bytes" --json --quiet >report 2>stderr; then
+    if ! /usr/bin/time -f %M -o peak "$dpmf" "$@" --memory "$bytes" --json \
+        --quiet >report 2>stderr; then
         failed=$((failed + 1))
         echo "FAILED: $*: $(cat stderr)"
         return
@@ -43,13 +44,15 @@ quarter=$(($(stat -c %s ratings.dpr) / 4))
 learn=(train ratings.dpr --epochs 1 -j 2 -o model.safetensors)
 bounded "$quarter" "${learn[@]}" -k 16
 bounded "$quarter" "${learn[@]}" -k 64
-bounded "$quarter" "${learn[@]}" -k 16 --deterministic --snapshot s.safetensors --snapshot-every 20blocks
+bounded "$quarter" "${learn[@]}" -k 16 --deterministic --snapshot s.safetensors \
+    --snapshot-every 20blocks
 bounded "$quarter" "${learn[@]}" -k 32 --valid test.dpr
 bounded $((2 * quarter)) "${learn[@]}" -k 128 --prefetch 4 --snapshot s.safetensors
 
 # Users with many ratings each: what decoding and tiling their large blocks took is given back
 # before the epochs.
-"$dpmf" synth --like netflix --users 20000 --ratings 12000000 -o ratings.dpr --quiet || failed=$((failed + 1))
+"$dpmf" synth --like netflix --users 20000 --ratings 12000000 -o ratings.dpr --quiet ||
+    failed=$((failed + 1))
 bounded $((34 << 20)) "${learn[@]}" -k 256
 
 echo "$passed passed, $failed failed"

@@ -51,15 +51,18 @@ one_error() { [[ $(errors) == 1 ]] && grep -q "$1" log; }
 
 # ---- without MPI ---------------------------------------------------------------------------------
 
-"$binary" synth -q --users 3000 --items 120 --ratings 60000 --catalogue-out items.csv -o r.dpr || exit 1
+"$binary" synth -q --users 3000 --items 120 --ratings 60000 --catalogue-out items.csv -o r.dpr ||
+    exit 1
 private=(--epsilon 2 --rating-range 1:5 --catalogue items.csv)
 seeded=("${private[@]}" --insecure-noise-seed 5)
 
-DPMF_MPI_PLUGIN=$work/none PMI_RANK=0 PMI_SIZE=2 "$binary" train r.dpr "${private[@]}" -o x.safetensors >log 2>&1
+DPMF_MPI_PLUGIN=$work/none PMI_RANK=0 PMI_SIZE=2 "$binary" train r.dpr "${private[@]}" \
+    -o x.safetensors >log 2>&1
 check "without the plugin: status" test $? = 4
 check "without the plugin: an error" one_error "make mpi"
 check "without the plugin: no release" test ! -e x.safetensors
-DPMF_MPI_PLUGIN=$work/none PMI_RANK=1 PMI_SIZE=2 "$binary" train r.dpr "${private[@]}" -o x.safetensors >log 2>&1
+DPMF_MPI_PLUGIN=$work/none PMI_RANK=1 PMI_SIZE=2 "$binary" train r.dpr "${private[@]}" \
+    -o x.safetensors >log 2>&1
 check "without the plugin, another rank: status" test $? = 4
 check "without the plugin, another rank: says which" one_error "rank 1 on"
 PMI_RANK=1 PMI_SIZE=2 "$binary" train r.dpr --bogus >log 2>&1
@@ -108,7 +111,8 @@ job() {
     shift
     rm -rf "$PIDS"
     mkdir -p "$PIDS"
-    timeout --kill-after=5 "$patience" mpirun -n "$n" "$work/rank.sh" "$binary" "$@" >log 2>&1 </dev/null
+    timeout --kill-after=5 "$patience" mpirun -n "$n" "$work/rank.sh" "$binary" \
+        "$@" >log 2>&1 </dev/null
 }
 # The same in the background: sets `runner`.
 begin_job() {
@@ -116,7 +120,8 @@ begin_job() {
     shift
     rm -rf "$PIDS"
     mkdir -p "$PIDS"
-    timeout --kill-after=5 "$patience" mpirun -n "$n" "$work/rank.sh" "$binary" "$@" >log 2>&1 </dev/null &
+    timeout --kill-after=5 "$patience" mpirun -n "$n" "$work/rank.sh" "$binary" \
+        "$@" >log 2>&1 </dev/null &
     runner=$!
 }
 # pid_of RANK: waits until it has started.
@@ -179,7 +184,8 @@ same_tensors() { [[ -s $1 && -s $2 && $(tensors "$1") == "$(tensors "$2")" ]]; }
 # ---- the same release ----------------------------------------------------------------------------
 
 for mechanism in residual biases dpals gram langevin; do
-    "$binary" train -q r.dpr "${seeded[@]}" --mechanism "$mechanism" -j 1 -o "alone-$mechanism" || fail "alone"
+    "$binary" train -q r.dpr "${seeded[@]}" --mechanism "$mechanism" -j 1 -o "alone-$mechanism" ||
+        fail "alone"
 done
 parts=$((RANDOM % 13 + 3))
 "$binary" shard -q r.dpr --parts "$parts" -o shards || fail "shard"
@@ -196,7 +202,8 @@ for n in 1 2 3 4 8; do
 done
 for mechanism in biases dpals gram langevin; do
     job 3 train shards "${seeded[@]}" --mechanism "$mechanism" -j 1 -o out.safetensors
-    check "$mechanism, 3 processes: the same release" same_tensors "alone-$mechanism" out.safetensors
+    check "$mechanism, 3 processes: the same release" same_tensors "alone-$mechanism" \
+        out.safetensors
 done
 check "one process speaks" test "$(grep -c 'written to' log)" = 1
 "$binary" ledger init -q ledger
@@ -204,7 +211,8 @@ job 3 train shards "${private[@]}" --ledger ledger --json -q -o real.safetensors
 check "a real release: status" test $? = 0
 check "a real release: one line of JSON" test "$(grep -c '"event":"done"' log)" = 1
 check "a real release: it verifies" "$binary" privacy verify -q real.safetensors
-check "a real release: in the ledger once" test "$("$binary" ledger show --ledger ledger --json | grep -c '"state":"committed"')" = 1
+check "a real release: in the ledger once" test "$("$binary" ledger show --ledger ledger \
+    --json | grep -c '"state":"committed"')" = 1
 
 # ---- another MPI ---------------------------------------------------------------------------------
 
@@ -214,13 +222,16 @@ if [[ ${DPMF_TEST_LONG:-} != 1 ]]; then
     skip "MPICH: make test-long"
 elif ! command -v mpicc.mpich >/dev/null; then
     skip "MPICH: it is not installed"
-elif check "MPICH: the plugin compiles" mpicc.mpich -std=gnu11 -O2 -Wall -Wextra -Werror -fvisibility=hidden -fPIC -shared \
-    -I"$tree/include" -I"$tree/lib" "$tree"/lib/cluster/mpi/*.c -o "$work/mpich-plugin.so" -pthread; then
+elif check "MPICH: the plugin compiles" mpicc.mpich -std=gnu11 -O2 -Wall -Wextra -Werror \
+    -fvisibility=hidden -fPIC -shared \
+    -I"$tree/include" -I"$tree/lib" "$tree"/lib/cluster/mpi/*.c -o "$work/mpich-plugin.so" \
+    -pthread; then
     # mpich_job RANKS WORD...: as job, by MPICH.
     mpich_job() {
         local n=$1
         shift
-        DPMF_MPI_PLUGIN=$work/mpich-plugin.so timeout --kill-after=5 "$patience" mpirun.mpich -n "$n" "$binary" "$@" >log 2>&1 </dev/null
+        DPMF_MPI_PLUGIN=$work/mpich-plugin.so timeout --kill-after=5 "$patience" mpirun.mpich \
+            -n "$n" "$binary" "$@" >log 2>&1 </dev/null
     }
     for n in 1 2 3 8; do
         rm -f out.safetensors
@@ -236,14 +247,16 @@ elif check "MPICH: the plugin compiles" mpicc.mpich -std=gnu11 -O2 -Wall -Wextra
             mpich_job "$n" "${plain[@]}" -o mpich.safetensors
             check "MPICH, $solver, $n processes: status" test $? = 0
             job "$n" "${plain[@]}" -o out.safetensors
-            check "MPICH, $solver, $n processes: the model of Open MPI" same_tensors mpich.safetensors out.safetensors
+            check "MPICH, $solver, $n processes: the model of Open MPI" same_tensors \
+                mpich.safetensors out.safetensors
         done
     done
 fi
 
 # ---- refusals ------------------------------------------------------------------------------------
 
-job 3 train shards --epsilon 2 --rating-range 1:5 --catalogue items.csv --mechanism posterior -o x.safetensors
+job 3 train shards --epsilon 2 --rating-range 1:5 --catalogue items.csv --mechanism posterior \
+    -o x.safetensors
 check "posterior: status" test $? = 2
 check "posterior: one error" one_error "not in a cluster"
 job 3 train missing.dpr "${private[@]}" -o x.safetensors
@@ -253,7 +266,8 @@ job 2 train - "${private[@]}" --format movielens -o x.safetensors
 check "standard input: one error" one_error "standard input"
 job 2 train r.dpr "${private[@]}" --cluster-timeout 0 -o x.safetensors
 check "a timeout of nothing: one error" one_error "cluster-timeout"
-pair "train r.dpr ${private[*]} -o x.safetensors" "train r.dpr ${private[*]} --mechanism gram -o x.safetensors"
+pair "train r.dpr ${private[*]} -o x.safetensors" \
+    "train r.dpr ${private[*]} --mechanism gram -o x.safetensors"
 check "two mechanisms: status" test $? = 6
 check "two mechanisms: one error" one_error "different options or files"
 "$binary" train -q r.dpr -k 2 --epochs 1 -o small.safetensors
@@ -275,7 +289,8 @@ FULL_RANK=1 job 3 "${large[@]}" --memory 2MiB -o y.safetensors
 check "a full disk: status" test $? = 4
 check "a full disk: one error that names the process" one_error 'rank 1 on '
 check "a full disk: no release" test ! -e y.safetensors
-reserved() { "$binary" ledger show --ledger ledger2 --json 2>/dev/null | grep -c '"state":"reserved"'; }
+reserved() { "$binary" ledger show --ledger ledger2 --json 2>/dev/null |
+    grep -c '"state":"reserved"'; }
 # What whoever finds a dead run does.
 give_back() {
     "$binary" ledger show --ledger ledger2 --json |
@@ -303,7 +318,8 @@ for rank in 2 0; do
     status=$?
     kill -CONT "$pid" 2>/dev/null
     check "process $rank hangs: status $status" test "$status" = 4
-    check "process $rank hangs: one error that names it" one_error "rank $rank on .* has not been heard from"
+    check "process $rank hangs: one error that names it" one_error \
+        "rank $rank on .* has not been heard from"
     check "process $rank hangs: no release" test ! -e y.safetensors
     give_back
     check "process $rank hangs: nothing stays reserved" test "$(reserved)" = 0
@@ -326,12 +342,15 @@ int MPI_Finalize(void) {
     return finalize();
 }
 END
-if check "a process that stops at the end: it compiles" cc -shared -fPIC -o stop.so stop.c -ldl; then
+if check "a process that stops at the end: it compiles" cc -shared -fPIC -o stop.so stop.c -ldl
+then
     for rank in 0 2; do
         rm -f out.safetensors
-        LD_PRELOAD_RANKS=$work/stop.so STOPPED=$rank job 3 train shards "${seeded[@]}" -j 1 --cluster-timeout 2 -o out.safetensors
+        LD_PRELOAD_RANKS=$work/stop.so STOPPED=$rank job 3 train shards "${seeded[@]}" -j 1 \
+            --cluster-timeout 2 -o out.safetensors
         check "process $rank hangs at the end: the others do not" test $? != 124
-        check "process $rank hangs at the end: the release is there" same_tensors alone-residual out.safetensors
+        check "process $rank hangs at the end: the release is there" same_tensors alone-residual \
+            out.safetensors
     done
 fi
 
@@ -354,10 +373,12 @@ for i in $(seq 20); do
         check "death $i, too late: the release is whole" "$binary" privacy verify -q y.safetensors
     else
         check "death $i of process $rank: status $status" test "$status" != 0
-        ((named_by_mpirun)) && check "death $i of process $rank: it is named" grep -qE "rank $rank |rank $rank\$" log
+        ((named_by_mpirun)) && check "death $i of process $rank: it is named" grep \
+            -qE "rank $rank |rank $rank\$" log
         named=$((named + 1))
     fi
-    check "death $i: no temporary file" test -z "$(find . -maxdepth 1 -name '*.tmp*' -o -maxdepth 1 -name '.y.*')"
+    check "death $i: no temporary file" test -z "$(find . -maxdepth 1 -name '*.tmp*' -o \
+        -maxdepth 1 -name '.y.*')"
     check "death $i: at most one reservation" test "$(reserved)" -le 1
     give_back
     check "death $i: nothing stays reserved" test "$(reserved)" = 0
@@ -383,11 +404,13 @@ make_network() {
     local i switch=dpmf-test-$$-switch
     ip netns add "$switch" 2>/dev/null || return
     namespaces+=("$switch")
-    ip -n "$switch" link add hub type bridge 2>/dev/null && ip -n "$switch" link set hub up || return
+    ip -n "$switch" link add hub type bridge 2>/dev/null && ip -n "$switch" link set hub up ||
+        return
     for i in 1 2 3; do
         ip netns add "dpmf-test-$$-$i" || return
         namespaces+=("dpmf-test-$$-$i")
-        ip -n "$switch" link add "port$i" type veth peer name wire netns "dpmf-test-$$-$i" 2>/dev/null || return
+        ip -n "$switch" link add "port$i" type veth peer name wire netns \
+            "dpmf-test-$$-$i" 2>/dev/null || return
         ip -n "$switch" link set "port$i" master hub up || return
         ip -n "dpmf-test-$$-$i" address add "10.213.7.$i/24" dev wire || return
         ip -n "dpmf-test-$$-$i" link set wire up && ip -n "dpmf-test-$$-$i" link set lo up || return
@@ -410,9 +433,11 @@ add_latency() {
     done
     [[ $(cat cable) == ready ]] || return
     ip -n "$node" link del wire || return
-    ip -n "$switch" link set far netns "$node" name wire && ip -n "$switch" link set near master hub up || return
+    ip -n "$switch" link set far netns "$node" name wire &&
+        ip -n "$switch" link set near master hub up || return
     ip -n "$node" address add 10.213.7.2/24 dev wire && ip -n "$node" link set wire up || return
-    ip -n "$NAMESPACE-1" neigh flush all && ip -n "$NAMESPACE-3" neigh flush all # they know the other device
+    # they know the other device
+    ip -n "$NAMESPACE-1" neigh flush all && ip -n "$NAMESPACE-3" neigh flush all
 }
 # Microseconds until the second has said that nobody listens there.
 round_trip() {
@@ -441,9 +466,11 @@ net_job() {
     rm -rf "$PIDS"
     mkdir -p "$PIDS"
     # shellcheck disable=SC2016
-    timeout --kill-after=5 120 ip netns exec "$NAMESPACE-1" unshare --uts sh -c 'hostname node1; exec "$0" "$@"' \
+    timeout --kill-after=5 120 ip netns exec "$NAMESPACE-1" unshare --uts sh \
+        -c 'hostname node1; exec "$0" "$@"' \
         mpirun --host 10.213.7.1:1,10.213.7.2:1,10.213.7.3:1 -n 3 \
-        --mca plm_rsh_agent "$work/enter.sh" --mca btl tcp,self --mca btl_tcp_if_include 10.213.7.0/24 \
+        --mca plm_rsh_agent "$work/enter.sh" --mca btl tcp,self --mca btl_tcp_if_include \
+        10.213.7.0/24 \
         --mca oob_tcp_if_include 10.213.7.0/24 --wdir "$work" \
         -x PIDS -x HOME -x XDG_STATE_HOME "$work/rank.sh" "$binary" "$@" >log 2>&1 </dev/null
 }
@@ -469,7 +496,8 @@ else
     ip -n "$NAMESPACE-switch" link set port3 up
     wait "$runner"
     check "a cut network: status" test $? != 0
-    check "a cut network: one error that names the process" one_error "rank 2 on node3 has not been heard from"
+    check "a cut network: one error that names the process" one_error \
+        "rank 2 on node3 has not been heard from"
     check "a cut network: no release" test ! -e y.safetensors
     check "a cut network: nothing stays reserved" test "$(reserved)" = 0
 
@@ -481,7 +509,8 @@ else
         net_job train shards "${seeded[@]}" -j 1 -o out.safetensors
         check "with latency: status" test $? = 0
         check "with latency: the same release" same_tensors alone-residual out.safetensors
-        net_job train st.dpr -k 16 --seed 4 --epochs 3 -j 1 --deterministic -o d3.safetensors # as in train_sgd.sh
+        # as in train_sgd.sh
+        net_job train st.dpr -k 16 --seed 4 --epochs 3 -j 1 --deterministic -o d3.safetensors
         check "with latency, sgd: status" test $? = 0
         check "with latency, sgd: the same model" cmp -s d1.safetensors d3.safetensors
     else

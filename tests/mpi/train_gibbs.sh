@@ -13,12 +13,16 @@ alike() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0 && a / b < 1.0001 && b /
 for n in 2 3 5; do
     job "$n" train gt.dpr --valid gv.dpr "${gibbs[@]}" -o g.safetensors
     check "gibbs, $n processes: status" test $? = 0
-    check "gibbs, $n processes: the same chain" alike "$(number log train_rmse)" "$(number alone.json train_rmse)"
-    check "gibbs, $n processes: the same model" alike "$(number log valid_rmse)" "$(number alone.json valid_rmse)"
+    check "gibbs, $n processes: the same chain" alike "$(number log train_rmse)" \
+        "$(number alone.json train_rmse)"
+    check "gibbs, $n processes: the same model" alike "$(number log valid_rmse)" \
+        "$(number alone.json valid_rmse)"
     job "$n" evaluate g1.safetensors gv.dpr --ranking --json -q
     check "evaluate, $n processes: status" test $? = 0
-    check "evaluate, $n processes: the same error" alike "$(number log rmse)" "$(number page.json rmse)"
-    check "evaluate, $n processes: the same ranking" alike "$(number log ndcg)" "$(number page.json ndcg)"
+    check "evaluate, $n processes: the same error" alike "$(number log rmse)" \
+        "$(number page.json rmse)"
+    check "evaluate, $n processes: the same ranking" alike "$(number log ndcg)" \
+        "$(number page.json ndcg)"
 done
 job 3 train gt.dpr "${gibbs[@]}" --average --chains 2 -o g.safetensors
 check "gibbs, a mean by 3 processes: status" test $? = 0

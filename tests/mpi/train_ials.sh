@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # run.sh sets binary; the ratings are made anew, so that it stands alone
-# Implicit least squares by several processes: one model, but for the rounding of sums. A part of run.sh.
+# Implicit least squares by several processes: one model, but for the rounding of sums. A part of
+# run.sh.
 
 "$binary" synth -q --users 5000 --items 200 --ratings 120000 --rank 3 --seed 6 -o i.dpr
 "$binary" split -q i.dpr --train it.dpr --test iv.dpr
@@ -12,7 +13,8 @@ alike() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0 && a / b < 1.0001 && b /
 # same_rows A B: two models rank alike, and their items' vectors agree to a thousandth of the
 # largest number
 same_rows() {
-    "$binary" export -q "$1" --not-private --npy one && "$binary" export -q "$2" --not-private --npy other &&
+    "$binary" export -q "$1" --not-private --npy one &&
+        "$binary" export -q "$2" --not-private --npy other &&
         python3 - one other <<'PYTHON'
 import array, os, sys
 def numbers(path):
@@ -33,13 +35,16 @@ PYTHON
 for n in 1 2 3 5; do
     job "$n" train it.dpr --valid iv.dpr "${ials[@]}" -o i.safetensors
     check "ials, $n processes: status" test $? = 0
-    check "ials, $n processes: the same error" alike "$(number log train_rmse)" "$(number alone.json train_rmse)"
-    check "ials, $n processes: the same ranking" alike "$(number log valid_ndcg)" "$(number alone.json valid_ndcg)"
+    check "ials, $n processes: the same error" alike "$(number log train_rmse)" \
+        "$(number alone.json train_rmse)"
+    check "ials, $n processes: the same ranking" alike "$(number log valid_ndcg)" \
+        "$(number alone.json valid_ndcg)"
     check "ials, $n processes: the same vectors" same_rows i1.safetensors i.safetensors
 done
 
 # A snapshot of two is continued by three, and by one.
-job 2 train it.dpr --valid iv.dpr "${some[@]}" --like 3 --epochs 3 --snapshot s.safetensors -o i.safetensors
+job 2 train it.dpr --valid iv.dpr "${some[@]}" --like 3 --epochs 3 --snapshot s.safetensors \
+    -o i.safetensors
 check "ials, a snapshot of 2: status" test $? = 0
 job 3 train it.dpr --valid iv.dpr "${ials[@]}" --resume s.safetensors -o i.safetensors
 check "ials, continued by 3: status" test $? = 0
@@ -49,6 +54,7 @@ check "ials, continued by one machine: status" test $? = 0
 check "ials, continued by one machine: the same vectors" same_rows i1.safetensors i.safetensors
 
 job 2 train it.dpr "${ials[@]}" --row-steps 0 -o x.safetensors
-check "ials, exact solutions by several: refused" one_error "exact solutions of rows are for one process"
+check "ials, exact solutions by several: refused" one_error \
+    "exact solutions of rows are for one process"
 job 2 train it.dpr "${some[@]}" --like 99 -o x.safetensors
 check "ials, no likes: refused" one_error "none of the ratings is a like"

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # run.sh sets binary and here
-# Langevin samplers by several processes: chains of their own, of one distribution. A part of run.sh. That it is the right one, noise that is
-# owed being paid once, tests/unit/test_langevin.c shows number by number.
+# Langevin samplers by several processes: chains of their own, of one distribution. A part of
+# run.sh. That it is the right one, noise that is owed being paid once, tests/unit/test_langevin.c
+# shows number by number.
 #
 # Everybody rates as much as everybody else, so that chains get far in few epochs. A sample's error
 # on the ratings it was trained on tells its temperature: when each of two processes paid the noise
@@ -26,17 +27,21 @@ check "ratings to sample from" "$binary" shard -q lt.dpr --parts 4 -o lt.shards
 number() { sed -nE "s/.*\"$2\":([0-9.e+-]+).*/\1/p" "$1" | tail -n 1; }
 error_of() { "$binary" evaluate "$1" lv.dpr --json -q | sed -nE 's/.*"rmse":([0-9.e+-]+).*/\1/p'; }
 # The mean over samples of a sample's error.
-heat() { sed -nE 's/.*"train_rmse":([0-9.e+-]+),.*"burn_in":false.*/\1/p' "$1" | awk '{ sum += $1 } END { print NR ? sum / NR : 0 }'; }
+heat() { sed -nE 's/.*"train_rmse":([0-9.e+-]+),.*"burn_in":false.*/\1/p' "$1" |
+    awk '{ sum += $1 } END { print NR ? sum / NR : 0 }'; }
 # within A B PERCENT
-within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { exit !(a > 0 && b > 0 && a / b < 1 + p / 100 && b / a < 1 + p / 100) }'; }
+within() { awk -v a="$1" -v b="$2" -v p="$3" \
+    'BEGIN { exit !(a > 0 && b > 0 && a / b < 1 + p / 100 && b / a < 1 + p / 100) }'; }
 
 langevin_ranks="2 3"
 [[ -n ${DPMF_TEST_LONG:-} ]] && langevin_ranks="1 2 3 4"
 chains=2
 while read -r solver epochs burn_in; do
     [[ -n ${DPMF_TEST_LONG:-} ]] && epochs=$((2 * epochs))
-    samples=$((chains * (epochs - burn_in))) # all, so that the model that is written is the one that is told of
-    sampling=(--solver "$solver" -k 2 --epochs "$epochs" --burn-in "$burn_in" --chains "$chains" --average --samples "$samples" -j 1 -q --json)
+    # all, so that the model that is written is the one that is told of
+    samples=$((chains * (epochs - burn_in)))
+    sampling=(--solver "$solver" -k 2 --epochs "$epochs" --burn-in "$burn_in" --chains "$chains" \
+        --average --samples "$samples" -j 1 -q --json)
     "$binary" train lt.dpr "${sampling[@]}" -o l1.safetensors >alone.json
     one=$(error_of l1.safetensors)
     for n in $langevin_ranks; do
@@ -45,12 +50,16 @@ while read -r solver epochs burn_in; do
         check "$solver, $n processes: status" test $? = 0
         many=$(error_of l.safetensors)
         check "$solver, $n processes: $many, one process $one" within "$many" "$one" 0.3
-        check "$solver, $n processes: samples $(heat log), one process $(heat alone.json)" within "$(heat log)" "$(heat alone.json)" 0.1
-        check "$solver, $n processes: one tells" test "$(grep -c '"event":"epoch"' log)" = "$((chains * epochs))"
+        check "$solver, $n processes: samples $(heat log), one process $(heat alone.json)" within \
+            "$(heat log)" "$(heat alone.json)" 0.1
+        check "$solver, $n processes: one tells" test "$(grep -c '"event":"epoch"' log)" = \
+            "$((chains * epochs))"
         check "$solver, $n processes: all samples" test "$(number log samples)" = "$samples"
-        check "$solver, $n processes: what was told" within "$(number log valid_rmse)" "$many" 0.0001
+        check "$solver, $n processes: what was told" within "$(number log valid_rmse)" "$many" \
+            0.0001
         ((n > 1)) || continue
-        expected=$(python3 "$here/../../bench/scaling_model.py" bytes --ranks "$n" --items 400 --factors 2 --solver "$solver")
+        expected=$(python3 "$here/../../bench/scaling_model.py" bytes --ranks "$n" --items 400 \
+            --factors 2 --solver "$solver")
         sent=$(number log bytes_sent)
         check "$solver, $n processes: $sent bytes sent, $((chains * epochs)) times $expected" \
             within "$sent" "$((chains * epochs * expected))" 10

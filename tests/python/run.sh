@@ -45,7 +45,8 @@ fi
 # ---- building and installing ---------------------------------------------------------------------
 
 unset PYTHONPATH PYTHONHOME
-export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INDEX=1 PIP_ROOT_USER_ACTION=ignore
+export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INDEX=1 \
+    PIP_ROOT_USER_ACTION=ignore
 export DPMF_PYTHON_BUILD=$work/build DPMF_LIBRARY=$built/libdpmf.a
 
 # make_wheel FOLDER [SOURCE]: a wheel in it, and installed in FOLDER/installed
@@ -59,7 +60,8 @@ make_wheel() {
 imports() {
     (
         cd / || exit
-        version=$("$python" -I -c "import sys; sys.path.insert(0, '$1/installed'); import dpmf; print(dpmf.__version__)")
+        version=$("$python" -I -c \
+            "import sys; sys.path.insert(0, '$1/installed'); import dpmf; print(dpmf.__version__)")
         echo "$version"
         [[ "dpmf $version" == "$("$dpmf" --version)" ]]
     )
@@ -74,18 +76,21 @@ if [[ -n ${DPMF_TEST_LONG:-} ]]; then
         step "it is imported" env LD_LIBRARY_PATH="$built" "$BASH" -c "$(declare -f imports); \
             python=$python dpmf=$dpmf; imports $work/shared"
     export DPMF_LIBRARY=$built/libdpmf.a DPMF_PYTHON_BUILD=$work/build-direct
-    step "pip install ." "$python" -m pip install --no-build-isolation --no-deps --target "$work/direct/installed" . &&
+    step "pip install ." "$python" -m pip install --no-build-isolation --no-deps \
+        --target "$work/direct/installed" . &&
         step "it is imported" imports "$work/direct"
     unset DPMF_LIBRARY
     export DPMF_PYTHON_BUILD=$work/build-source
     step "a source distribution" "$python" setup.py -q sdist --dist-dir "$work/sdist" &&
-        step "a wheel of it, with the library built on the way" make_wheel "$work/source" "$work"/sdist/dpmf-*.tar.gz &&
+        step "a wheel of it, with the library built on the way" make_wheel "$work/source" \
+        "$work"/sdist/dpmf-*.tar.gz &&
         step "it is imported" imports "$work/source"
 fi
 
 # ---- the tests -----------------------------------------------------------------------------------
 
-DPMF_BINARY=$dpmf PYTHONPATH=$work/static/installed "$python" python/tests/run.py >"$work/tests" 2>&1
+DPMF_BINARY=$dpmf PYTHONPATH=$work/static/installed "$python" \
+    python/tests/run.py >"$work/tests" 2>&1
 last=$(tail -n 1 "$work/tests")
 if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
     passed=$((passed + BASH_REMATCH[1]))

@@ -26,7 +26,8 @@ fi
 
 "$dpmf" synth -q --users 500 --items 203 --ratings 20000 --seed 5 -o all.dpr &&
     "$dpmf" split -q all.dpr --train train.dpr --test test.dpr --test-fraction 0.2 --seed 3 &&
-    "$dpmf" export -q train.dpr --csv - >train.csv && "$dpmf" export -q test.dpr --csv - >test.csv &&
+    "$dpmf" export -q train.dpr --csv - >train.csv &&
+    "$dpmf" export -q test.dpr --csv - >test.csv &&
     "$dpmf" train -q train.dpr -k 8 --epochs 5 --deterministic -o m.safetensors
 verdict "a model to judge"
 for n in 1 10 150 1500; do

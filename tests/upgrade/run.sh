@@ -41,22 +41,26 @@ refuses() {
 check_ratings() {
     local from
     for from in store.dpr shards; do
-        "$dpmf" export "$from" --csv - 2>"$work/log" | sort | cmp - <(sort ratings.csv) >>"$work/log" 2>&1
+        "$dpmf" export "$from" --csv - 2>"$work/log" | sort |
+            cmp - <(sort ratings.csv) >>"$work/log" 2>&1
         verdict "$version: $from does not hold its ratings"
         "$dpmf" import -q "$from" -o "$work/new.dpr" >"$work/log" 2>&1 &&
-            "$dpmf" export "$work/new.dpr" --csv - 2>"$work/log" | sort | cmp - <(sort ratings.csv) >>"$work/log" 2>&1
+            "$dpmf" export "$work/new.dpr" --csv - 2>"$work/log" | sort |
+            cmp - <(sort ratings.csv) >>"$work/log" 2>&1
         verdict "$version: $from cannot be imported into a store of this version"
         "$dpmf" train -q "$from" -o "$work/m.safetensors" -k 2 --epochs 1 >"$work/log" 2>&1
         verdict "$version: $from cannot be trained on"
     done
-    refuses 6 "import the ratings again" "$dpmf" train store.dpr -o "$work/r.safetensors" --epsilon 1 --rating-range 1:5 \
+    refuses 6 "import the ratings again" "$dpmf" train store.dpr -o "$work/r.safetensors" \
+        --epsilon 1 --rating-range 1:5 \
         --catalogue catalogue.csv --population films --ledger "$work/ledger"
     verdict "$version: a store that does not say how it was read is not refused by private runs, with the way out"
 }
 
 check_checkpoints() {
     local model
-    says "without a checksum" "$dpmf" recommend model.safetensors --user u03 -n 5 && cmp -s <(tail -n +2 expected/recommend) <(tail -n +2 "$work/out")
+    says "without a checksum" "$dpmf" recommend model.safetensors --user u03 -n 5 &&
+        cmp -s <(tail -n +2 expected/recommend) <(tail -n +2 "$work/out")
     verdict "$version: model.safetensors recommends something else, or without the warning"
     for model in model sampler; do
         says "without a checksum" "$dpmf" evaluate "$model.safetensors" ratings.csv --json &&
@@ -67,7 +71,8 @@ check_checkpoints() {
     done
     says "without a checksum" "$dpmf" export model.safetensors --npy "$work/vectors" --not-private
     verdict "$version: model.safetensors cannot be exported"
-    says "without a checksum" "$dpmf" train store.dpr -o "$work/m.safetensors" -k 4 --epochs 8 --seed 1 \
+    says "without a checksum" "$dpmf" train store.dpr -o "$work/m.safetensors" -k 4 --epochs 8 \
+        --seed 1 \
         --resume snapshot.safetensors
     verdict "$version: a run cannot be resumed"
     "$dpmf" describe "$work/m.safetensors" >"$work/log" 2>&1 && ! grep -q "checksum" "$work/log"
@@ -77,12 +82,15 @@ check_checkpoints() {
 check_release() {
     "$dpmf" privacy verify release.safetensors >"$work/log" 2>&1
     verdict "$version: its release does not verify"
-    "$dpmf" recommend release.safetensors --ratings mine.csv -n 5 >"$work/out" 2>"$work/log" && cmp -s <(tail -n +2 expected/home) <(tail -n +2 "$work/out")
+    "$dpmf" recommend release.safetensors --ratings mine.csv -n 5 >"$work/out" 2>"$work/log" &&
+        cmp -s <(tail -n +2 expected/home) <(tail -n +2 "$work/out")
     verdict "$version: its release recommends something else"
-    "$dpmf" evaluate release.safetensors ratings.csv --history store.dpr --json >"$work/out" 2>"$work/log" &&
+    "$dpmf" evaluate release.safetensors ratings.csv --history store.dpr \
+        --json >"$work/out" 2>"$work/log" &&
         same_errors expected/evaluate_release "$work/out" >>"$work/log" 2>&1
     verdict "$version: its release has another error"
-    "$dpmf" export release.safetensors --web "$work/page" --catalogue catalogue.csv >"$work/log" 2>&1
+    "$dpmf" export release.safetensors --web "$work/page" --catalogue \
+        catalogue.csv >"$work/log" 2>&1
     verdict "$version: no page can be made of its release"
 }
 
@@ -94,7 +102,8 @@ check_page() {
     mkdir "$work/old_page"
     cp page/release.safetensors page/statement.txt "$work/old_page"
     gunzip -c page/index.html.gz >"$work/old_page/index.html"
-    refuses 4 "not empty" "$dpmf" export release.safetensors --web "$work/old_page" --catalogue catalogue.csv
+    refuses 4 "not empty" "$dpmf" export release.safetensors --web "$work/old_page" \
+        --catalogue catalogue.csv
     verdict "$version: its page is written over without a word"
     grep -q "The film number 7" "$work/old_page/index.html"
     verdict "$version: its page has no titles"
@@ -103,16 +112,21 @@ check_page() {
 # Carried on, under the budget it had.
 check_ledger() {
     cp ledger ledger.lock "$work"
-    "$dpmf" ledger show --ledger "$work/ledger" --json >"$work/out" 2>"$work/log" && grep -q '"population":"films".*"mu":1.66[67]' "$work/out"
+    "$dpmf" ledger show --ledger "$work/ledger" --json >"$work/out" 2>"$work/log" &&
+        grep -q '"population":"films".*"mu":1.66[67]' "$work/out"
     verdict "$version: its ledger cannot be read"
-    "$dpmf" import -q ratings.csv --format csv --on-error skip -o "$work/named.dpr" >"$work/log" 2>&1
+    "$dpmf" import -q ratings.csv --format csv --on-error skip -o \
+        "$work/named.dpr" >"$work/log" 2>&1
     "$dpmf" train -q "$work/named.dpr" -o "$work/next.safetensors" --epsilon 1 --rating-range 1:5 \
-        --catalogue catalogue.csv --population films --declared-users 40 --ledger "$work/ledger" >"$work/log" 2>&1
+        --catalogue catalogue.csv --population films --declared-users 40 \
+        --ledger "$work/ledger" >"$work/log" 2>&1
     verdict "$version: its ledger cannot be carried on"
-    "$dpmf" ledger show --ledger "$work/ledger" >"$work/log" 2>&1 && grep -q "2 releases" "$work/log" &&
+    "$dpmf" ledger show --ledger "$work/ledger" >"$work/log" 2>&1 &&
+        grep -q "2 releases" "$work/log" &&
         grep -q "budget epsilon 20" "$work/log"
     verdict "$version: its ledger forgot its release or its budget"
-    refuses 6 "budget" "$dpmf" train "$work/named.dpr" -o "$work/last.safetensors" --epsilon 19 --rating-range 1:5 \
+    refuses 6 "budget" "$dpmf" train "$work/named.dpr" -o "$work/last.safetensors" --epsilon 19 \
+        --rating-range 1:5 \
         --catalogue catalogue.csv --population films --declared-users 40 --ledger "$work/ledger"
     verdict "$version: the budget of its ledger does not hold"
 }

@@ -1,6 +1,7 @@
 try() {
     printf '%b' "$1" >about.txt
-    dpmf train ratings.dat --format movielens --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger --about about.txt \
+    dpmf train ratings.dat --format movielens --epsilon 1 --rating-range 1:5 \
+        --catalogue items.csv --ledger ledger --about about.txt \
         -o release.safetensors
     echo "status $?"
 }

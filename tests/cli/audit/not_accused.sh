@@ -2,7 +2,8 @@
 # it: two in a row do so once in 100 million.
 dpmf synth -q --users 60 --items 40 --ratings 900 --catalogue-out items.csv -o ratings.dpr
 audit() {
-    dpmf audit -q ratings.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv --runs 30 --mechanism biases \
+    dpmf audit -q ratings.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv --runs 30 \
+        --mechanism biases \
         --confidence 0.9999
 }
 { audit 2>/dev/null || audit; } |

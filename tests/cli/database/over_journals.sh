@@ -11,7 +11,8 @@ PYTHON
 ln -s live.db link.db
 sha256sum live.db-wal >before
 for input in live.db ./live.db link.db ratings.db; do
-    for output in live.db-wal live.db-journal "../${PWD##*/}/live.db-shm" ratings.db-wal ./ratings.db-journal; do
+    for output in live.db-wal live.db-journal "../${PWD##*/}/live.db-shm" ratings.db-wal \
+        ./ratings.db-journal; do
         echo "$input $output"
         timeout 20 dpmf import "sqlite:$input?table=missing" -o "$output" 2>&1 | head -1
     done

@@ -30,8 +30,10 @@ dpmf "dpmf:$long@h/x" 2>&1 | grep -c QQ
 dpmf import "mysql://ann:$long@h/x" -o r.dpr 2>&1 | grep -c QQ
 dpmf import r.csv -o "mysql:a:$long@h" -o x 2>&1 | grep -c QQ
 # As errors show them; a name that only has such signs stays as it is
-for address in 'jdbc:postgresql://a/b?user=x&password=SECRET' 'host=a password=SECRET dbname=x' 'dpmf:SECRET@host/db' \
-    'sqlite://a:SECRET@b/x?table=p' 'postgres//u:SECRET@h/x' 'mysql:a:SECRET@b' '10:00/ann@example.org' 'ann@example.org:22'; do
+for address in 'jdbc:postgresql://a/b?user=x&password=SECRET' 'host=a password=SECRET dbname=x' \
+    'dpmf:SECRET@host/db' \
+    'sqlite://a:SECRET@b/x?table=p' 'postgres//u:SECRET@h/x' 'mysql:a:SECRET@b' \
+    '10:00/ann@example.org' 'ann@example.org:22'; do
     dpmf import "$address" -o r.dpr
 done
 dpmf 'jdbc:postgresql://a/b?user=x&password=SECRET'

@@ -21,4 +21,5 @@ dpmf train -q --deterministic -k 4 --epochs 2 'sqlite:r.db?table=ratings' -o db.
 dpmf train -q --deterministic -k 4 --epochs 2 r.csv -o text.safetensors
 cmp db.safetensors text.safetensors
 dpmf evaluate -q db.safetensors 'sqlite:r.db?table=ratings' --json | cut -c 1-8
-dpmf predict -q db.safetensors 'sqlite:r.db?query=SELECT 7 AS user, item, rating FROM ratings LIMIT 2' | wc -l
+dpmf predict -q db.safetensors \
+    'sqlite:r.db?query=SELECT 7 AS user, item, rating FROM ratings LIMIT 2' | wc -l

@@ -13,7 +13,8 @@ dpmf ledger init -q ledger
 for store in declared strict guessed together both old; do
     dpmf describe $store.dpr | grep 'read as'
     dpmf describe $store.dpr --json | grep -o '"layout".*"by_record":[a-z]*'
-    dpmf train -q $store.dpr --epsilon 1 --rating-range 1:5 --catalogue-from-ratings --ledger ledger -o $store.safetensors 2>&1 |
+    dpmf train -q $store.dpr --epsilon 1 --rating-range 1:5 --catalogue-from-ratings \
+        --ledger ledger -o $store.safetensors 2>&1 |
         grep -c 'dpmf: .*dpr'
 done
 # Text is read when it is used, as private runs need it.

@@ -1,6 +1,7 @@
 # Events of ratings: the last rating of a pair decides, and a store of them is learnt from as the
 # ratings with --like are
-printf 'user,item,rating\nann,x,5\nann,y,4\nbob,x,4\nbob,z,1\ncleo,y,5\ncleo,z,4\nann,x,2\n' >ratings.csv
+printf '%s\n' user,item,rating ann,x,5 ann,y,4 bob,x,4 bob,z,1 cleo,y,5 cleo,z,4 ann,x,2 \
+    >ratings.csv
 dpmf import -q ratings.csv --like 4 -o likes.dpr
 dpmf export -q likes.dpr --csv -
 dpmf import -q ratings.csv --like any -o all.dpr
@@ -11,6 +12,7 @@ dpmf train -q likes.dpr --unobserved 0.5 -k 2 -o m.safetensors
 # a private release says it too
 dpmf ledger init -q l
 printf 'item\nx\ny\nz\nw\n' >items
-dpmf train ratings.csv --goal ranking --like 4 --epsilon 1 --catalogue items --ledger l -o r.safetensors --json >json 2>notes
+dpmf train ratings.csv --goal ranking --like 4 --epsilon 1 --catalogue items --ledger l \
+    -o r.safetensors --json >json 2>notes
 grep 'below --like' notes
 grep -o '"not_liked":[0-9]*' json

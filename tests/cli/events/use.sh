@@ -1,5 +1,6 @@
 # Events from a store to a list: described, split, cut, learnt from, measured and recommended
-printf 'user,item,plays\nann,a,3\nann,b,1\nbob,a,2\nbob,c,1\ncleo,b,9\ncleo,c,1\ndan,a,1\ndan,b,1\n' >plays.csv
+printf '%s\n' user,item,plays ann,a,3 ann,b,1 bob,a,2 bob,c,1 cleo,b,9 cleo,c,1 dan,a,1 dan,b,1 \
+    >plays.csv
 dpmf import -q plays.csv --on-error skip -o e.dpr
 dpmf describe e.dpr
 dpmf describe --json e.dpr | grep -o '"holds":.*"density"'

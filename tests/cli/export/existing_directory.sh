@@ -1,3 +1,4 @@
-printf 'user,item,rating,timestamp\nann,dune,4.5,1000000000\nann,solaris,3,1000000100\nbob,dune,5,1100000000\ncleo,dune,4.5,1200000000\n' >in.csv
+printf '%s\n' user,item,rating,timestamp ann,dune,4.5,1000000000 ann,solaris,3,1000000100 \
+    bob,dune,5,1100000000 cleo,dune,4.5,1200000000 >in.csv
 mkdir -m 755 out
 dpmf export -q in.csv --csv out && stat -c %a out out/ratings.csv

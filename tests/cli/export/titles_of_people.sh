@@ -35,7 +35,8 @@ dpmf import -q t.csv -o t.dpr && dpmf export -q r.safetensors --web site --catal
 echo "status $?"
 ls
 say "tables of titles"
-for table in 'dune,Dune\nalien,Alien\n' 'name;asin\nDune;dune\n' 'dune::Dune (2021)::Drama|Sci-Fi\nalien::Alien (1979)::Horror\n' \
+for table in 'dune,Dune\nalien,Alien\n' 'name;asin\nDune;dune\n' \
+    'dune::Dune (2021)::Drama|Sci-Fi\nalien::Alien (1979)::Horror\n' \
     'item,title,public:user\ndune,Dune,7\n'; do
     printf '%b' "$table" >t.csv
     dpmf export -q r.safetensors --web site --replace --catalogue t.csv

@@ -5,6 +5,7 @@ printf 'dune,5,978300760\n' | dpmf predict release.safetensors --ratings -
 printf 'dune,5,978300760\nbrazil,2,978300761\n' >times.csv
 dpmf predict release.safetensors --ratings times.csv | cmp - expected
 # Someone who is called as an item is.
-printf 'dune,dune,5\ndune,brazil,2\n' | dpmf predict release.safetensors --ratings - | cmp - expected
+printf 'dune,dune,5\ndune,brazil,2\n' | dpmf predict release.safetensors --ratings - |
+    cmp - expected
 # One row that does not fit: the usual reading, which says what is wrong.
 printf 'dune,5,978300760\nstalker,2,978300761\n' | dpmf predict release.safetensors --ratings -

@@ -9,7 +9,8 @@ dpmf predict m.safetensors --user 7 --item 3 --json >named.json
 dpmf predict m.safetensors pair.csv --json | cmp - named.json && echo same
 dpmf predict m.safetensors --ratings 1:5,2:1 --item 3 >mine.csv
 dpmf predict m.safetensors --ratings 1:5,2:1 | grep -E '^(item|3),' | cmp - mine.csv && echo same
-for wrong in '--user 7' '--item 3' 'pair.csv --user 7 --item 3' '--ratings 1:5 --user 7 --item 3'; do
+for wrong in '--user 7' '--item 3' 'pair.csv --user 7 --item 3' '--ratings 1:5 --user 7 --item 3'
+do
     # shellcheck disable=SC2086
     dpmf predict m.safetensors $wrong
     echo "status $?" >&2

@@ -29,7 +29,8 @@ cp file.arrow omitted.arrow
 printf '\0' | dd of=omitted.arrow bs=1 seek=748 conv=notrunc status=none
 dpmf import omitted.arrow --on-error skip -o never.dpr
 dpmf import - --on-error skip -o never.dpr <omitted.arrow
-{ head -c 712 file.arrow; head -c 64 /dev/zero; tail -c +713 file.arrow; } | dpmf import - --on-error skip -o never.dpr
+{ head -c 712 file.arrow; head -c 64 /dev/zero; tail -c +713 file.arrow; } |
+    dpmf import - --on-error skip -o never.dpr
 cp polars.arrow hidden.arrow
 printf '\377\377\377\377' | dd of=hidden.arrow bs=1 seek=16 conv=notrunc status=none
 dpmf import hidden.arrow --on-error skip -o never.dpr

@@ -17,7 +17,8 @@ user,item,rating,timestamp
 1,5,1,1126002896
 1,6,1,-1
 END
-dpmf import -q offsets.csv -o offsets.dpr && dpmf import -q seconds.csv -o seconds.dpr && cmp offsets.dpr seconds.dpr
+dpmf import -q offsets.csv -o offsets.dpr && dpmf import -q seconds.csv -o seconds.dpr &&
+    cmp offsets.dpr seconds.dpr
 echo "exit $?"
 for offset in +16 +2 +02:60 +02:00Z; do
     printf 'user,item,rating,timestamp\n1,1,1,2005-09-06 12:34:56%s\n' "$offset" >bad.csv

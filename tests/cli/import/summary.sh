@@ -1,2 +1,3 @@
-printf 'user,item,rating\nann,dune,4\nann,dune,5\nbob,dune,x\nbob,solaris,nan\nbob,solaris,1\n' >in.csv
+printf '%s\n' user,item,rating ann,dune,4 ann,dune,5 bob,dune,x bob,solaris,nan bob,solaris,1 \
+    >in.csv
 dpmf import in.csv --on-error skip -o r.dpr

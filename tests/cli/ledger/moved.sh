@@ -9,7 +9,8 @@ dpmf ledger budget movies 1 --ledger ledger
 echo "exit $?"
 printf 'user,item,rating\n1,2,3\n' >r.csv
 printf 'item\n2\n' >items.csv
-dpmf train r.csv --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger -o out.safetensors
+dpmf train r.csv --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger \
+    -o out.safetensors
 echo "exit $?"
 dpmf ledger init ledger
 dpmf ledger budget movies 1 --ledger ledger

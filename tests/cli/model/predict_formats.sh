@@ -6,7 +6,8 @@ try() { dpmf predict m.safetensors "$1" | tail -n +2; }
 printf 'ann::dune::4::0\nbob::alien::2::0\n' >a.dat
 printf 'dune:\nann,4,2005-01-01\nalien:\nbob,2,2005-01-01\n' >b.txt
 printf 'ann|1\ndune\t80\nbob|1\nalien\t20\n' >c.txt
-printf '{"user":"ann","item":"dune","rating":4}\n{"user":"bob","item":"alien","rating":2}\n' >d.jsonl
+printf '%s\n' '{"user":"ann","item":"dune","rating":4}' '{"user":"bob","item":"alien","rating":2}' \
+    >d.jsonl
 printf 'item_id:token\tuser_id:token\trating:float\ndune\tann\t4\nalien\tbob\t2\n' >e.inter
 gzip -c d.jsonl >f.gz
 for file in a.dat b.txt c.txt d.jsonl e.inter f.gz; do echo "$file" && try "$file"; done

@@ -5,4 +5,5 @@ tiny_model m.safetensors
 tiny_history history.csv
 printf 'dune\nsolaris\nalien\n' >shelf.txt
 printf 'solaris\n' >sold.txt
-dpmf recommend m.safetensors --all-users --include shelf.txt --exclude sold.txt --history history.csv
+dpmf recommend m.safetensors --all-users --include shelf.txt --exclude sold.txt \
+    --history history.csv

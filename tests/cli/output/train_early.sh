@@ -7,7 +7,8 @@ first train ratings.csv -o nonexist/m.safetensors
 first train ratings.csv -o there
 first train ratings.csv -o there/
 first train ratings.csv -o ratings.csv
-for solver in gibbs sgld; do first train ratings.csv --solver $solver -o nonexist/m.safetensors; done
+for solver in gibbs sgld; do first train ratings.csv --solver $solver -o nonexist/m.safetensors
+done
 first train ratings.csv -o m.safetensors --snapshot nonexist/s.safetensors
 first train ratings.csv -o m.safetensors --solver gibbs --trace nonexist/t.svg
 first tune ratings.csv -o nonexist/m.safetensors

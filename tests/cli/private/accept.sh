@@ -4,7 +4,8 @@ dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o
 mechanism=biases
 try() {
     echo "$*"
-    dpmf train -q r.dpr --mechanism $mechanism --rating-range 1:5 --catalogue items.csv --ledger l --json -o x.safetensors "$@" 2>errors |
+    dpmf train -q r.dpr --mechanism $mechanism --rating-range 1:5 --catalogue items.csv \
+        --ledger l --json -o x.safetensors "$@" 2>errors |
         grep -o '"kind":"[a-z]*","assumptions":[^]]*]'
     echo "status ${PIPESTATUS[0]}"
     cat errors

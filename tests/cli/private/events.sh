@@ -13,11 +13,13 @@ release a.safetensors r.dpr --goal ranking
 dpmf privacy verify a.safetensors | head -1
 dpmf privacy show a.safetensors | grep -cw 'ratings\?'
 dpmf privacy show a.safetensors | grep -o '^      \(popularity\|round .\|vote\) ' | uniq -c
-dpmf describe a.safetensors | sed 's/with [0-9]* factors/with factors/; s/counts .* beside/counts so much beside/; /file /d'
+dpmf describe a.safetensors |
+    sed 's/with [0-9]* factors/with factors/; s/counts .* beside/counts so much beside/; /file /d'
 
 echo "== events, with counts; a store knows"
 dpmf export -q r.dpr --csv ratings.csv
-awk -F, 'NR == 1 { print "user,item,count" } NR > 1 { print $1 "," $2 "," NR }' ratings.csv >plays.csv
+awk -F, 'NR == 1 { print "user,item,count" } NR > 1 { print $1 "," $2 "," NR }' \
+    ratings.csv >plays.csv
 dpmf import -q plays.csv --on-error skip -o plays.dpr
 release b.safetensors plays.dpr
 dpmf privacy verify b.safetensors | head -1
@@ -34,8 +36,10 @@ release e.safetensors ratings.csv --like 5
 release f.safetensors ratings.csv --like any
 dpmf privacy verify d.safetensors | head -1
 dpmf import -q ratings.csv -o strict.dpr
-dpmf train -q strict.dpr --like 4 --epsilon 1 --catalogue items.csv --ledger l -o x.safetensors 2>&1 | head -1
-dpmf train r.dpr --like 4 --research --valid r.dpr --epsilon 20 --catalogue items.csv --ledger l -o x.safetensors 2>&1 |
+dpmf train -q strict.dpr --like 4 --epsilon 1 --catalogue items.csv --ledger l \
+    -o x.safetensors 2>&1 | head -1
+dpmf train r.dpr --like 4 --research --valid r.dpr --epsilon 20 --catalogue items.csv --ledger l \
+    -o x.safetensors 2>&1 |
     sed -n 's/0\.[0-9]*/x/g; s/.*\(recall@10 x, ndcg@10 x on r.dpr\|nan\)/\1/p'
 
 echo "== at home"

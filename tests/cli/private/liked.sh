@@ -7,7 +7,8 @@ try() {
     dpmf privacy verify -q x.safetensors >/dev/null || echo "not verified"
     dpmf privacy show x.safetensors --json | grep -o '"goal":"ranking".*"items"'
     dpmf privacy show x.safetensors | grep -A 1 'What is an event'
-    dpmf privacy show x.safetensors --registry | grep -o ' Events are what.*more\.\| Events were made.*gave[^.]*\.'
+    dpmf privacy show x.safetensors --registry |
+        grep -o ' Events are what.*more\.\| Events were made.*gave[^.]*\.'
 }
 try r.dpr --like 3.5
 try r.dpr --like any

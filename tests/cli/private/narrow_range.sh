@@ -1,2 +1,3 @@
 dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
-dpmf train r.dpr --epsilon 1 --rating-range 0:1e-200 --catalogue items.csv --ledger l -o x.safetensors
+dpmf train r.dpr --epsilon 1 --rating-range 0:1e-200 --catalogue items.csv --ledger l \
+    -o x.safetensors

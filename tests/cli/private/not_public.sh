@@ -2,7 +2,8 @@
 # and not when their header gives them away
 dpmf ledger init -q l
 printf 'item,kind\ni1,a\ni2,a\ni3,a\ni4,b\ni5,b\ni6,b\n' >items
-{ echo user,item,rating; for u in 1 2 3; do for i in 1 2 3 4 5 6; do echo "u$u,i$i,$u"; done; done; } >r.csv
+{ echo user,item,rating; for u in 1 2 3; do for i in 1 2 3 4 5 6; do echo "u$u,i$i,$u"; done
+done; } >r.csv
 tail -n +2 r.csv >rows.csv
 printf 'user,epsilon\nu1,0\n' >wishes
 printf 'u1,0\n' >bare

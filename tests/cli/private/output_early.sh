@@ -5,6 +5,7 @@ for output in nonexist/x.safetensors there; do
     dpmf train r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger l -o $output
     echo "status $?"
 done
-dpmf train r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger l --mechanism posterior --trace nonexist/t.svg -o x.safetensors
+dpmf train r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger l \
+    --mechanism posterior --trace nonexist/t.svg -o x.safetensors
 echo "status $?"
 ls -A . there

@@ -20,7 +20,8 @@ train r.csv --catalogue users.txt
 train r.csv --catalogue <(cat items.txt users.txt)
 train r.csv --catalogue items.txt --item-features features.csv
 train r.csv --catalogue items.txt
-sed 's/ann/1/; s/bob/2/; s/cid/3/; s/dan/4/; s/,a,/,1,/; s/,b,/,2,/; s/,c,/,3,/; s/,d,/,5,/' r.csv >numbers.csv
+sed 's/ann/1/; s/bob/2/; s/cid/3/; s/dan/4/; s/,a,/,1,/; s/,b,/,2,/; s/,c,/,3,/; s/,d,/,5,/' \
+    r.csv >numbers.csv
 printf '1\n2\n3\n4\n5\n' >numbers.txt
 train numbers.csv --catalogue numbers.txt
 true

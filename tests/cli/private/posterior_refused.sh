@@ -1,6 +1,7 @@
 dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
 try() {
-    dpmf train -q r.dpr --mechanism posterior --rating-range 1:5 --catalogue items.csv --ledger l -o x.safetensors "$@"
+    dpmf train -q r.dpr --mechanism posterior --rating-range 1:5 --catalogue items.csv --ledger l \
+        -o x.safetensors "$@"
     echo "$?"
 }
 for epsilon in 0 -1 nan inf 1e10 1e-320; do try --epsilon "$epsilon"; done

@@ -1,6 +1,8 @@
 dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
 for threads in 1 3; do
-    dpmf train -q -j $threads r.dpr --epsilon 1 --mechanism posterior --rating-range 1:5 --catalogue items.csv --ledger l --epochs 20 --insecure-noise-seed 7 -o x$threads.safetensors
+    dpmf train -q -j $threads r.dpr --epsilon 1 --mechanism posterior --rating-range 1:5 \
+        --catalogue items.csv --ledger l --epochs 20 --insecure-noise-seed 7 \
+        -o x$threads.safetensors
     tail -c 1500 x$threads.safetensors | cksum
 done | uniq | wc -l
 dpmf privacy verify -q x1.safetensors >/dev/null

@@ -3,7 +3,8 @@ dpmf ledger init -q l
 dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
 try() {
     printf '%b' "$1" >wishes
-    dpmf train -q r.dpr --epsilon 2 --epochs 10 --mechanism posterior --rating-range 1:5 --catalogue items.csv --ledger l --user-privacy wishes -o x.safetensors
+    dpmf train -q r.dpr --epsilon 2 --epochs 10 --mechanism posterior --rating-range 1:5 \
+        --catalogue items.csv --ledger l --user-privacy wishes -o x.safetensors
     echo "$?"
 }
 user=$(dpmf export -q r.dpr --csv - | sed -n '2s/,.*//p')

@@ -1,5 +1,5 @@
-# A plain table of a database is read row by row. A query or a view may let rows decide about others,
-# so what is made of it is partial, and that is said whatever is silenced.
+# A plain table of a database is read row by row. A query or a view may let rows decide about
+# others, so what is made of it is partial, and that is said whatever is silenced.
 command -v python3 >/dev/null || { echo "needs python3" && exit 77; }
 dpmf ledger init -q l
 printf 'item\na\nb\nnobody\n' >items
@@ -13,7 +13,8 @@ base.execute("create view seen as select user, item, (select count(*) from Ratin
 base.commit()
 PYTHON
 try() {
-    dpmf train -q "$@" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l --json -o x.safetensors 2>said |
+    dpmf train -q "$@" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l --json \
+        -o x.safetensors 2>said |
         grep -o '"kind":"[a-z ]*","assumptions":[^]]*]'
     cat said
 }
@@ -25,7 +26,8 @@ dpmf privacy verify -q x.safetensors 2>&1 >/dev/null | head -1
 dpmf privacy verify -q x.safetensors --accept partial >/dev/null && echo accepted
 dpmf privacy show x.safetensors | sed -n '3,8p'
 dpmf privacy show x.safetensors --json | grep -o '"from_query":[a-z]*'
-dpmf privacy show x.safetensors --registry | grep -c 'A query or a view of a database gave the ratings'
+dpmf privacy show x.safetensors --registry |
+    grep -c 'A query or a view of a database gave the ratings'
 try "sqlite:r.db?query=SELECT user, item, rating FROM Ratings"
 # A store keeps it, and so does whatever is made of that
 dpmf import -q "sqlite:r.db?table=seen" --on-error skip -o r.dpr
@@ -48,4 +50,5 @@ base.execute("create table kept (user, item, r0 int, rating as (r0 + 0) stored)"
 base.execute("insert into kept (user, item, r0) values ('u', 'a', 1)")
 base.commit()
 PYTHON
-for table in ratings main.RATINGS kept beside main.beside; do try "sqlite:g.db?table=$table" | cut -c1-74; done
+for table in ratings main.RATINGS kept beside main.beside; do try "sqlite:g.db?table=$table" |
+    cut -c1-74; done

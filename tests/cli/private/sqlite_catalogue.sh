@@ -9,6 +9,7 @@ for name in ("r.db", "other.db"):
     database.commit()
 PYTHON
 for catalogue in r.db other.db; do
-    dpmf train -q 'sqlite:r.db?table=ratings' --epsilon 1 --rating-range 1:5 --catalogue $catalogue --ledger l -o x.safetensors
+    dpmf train -q 'sqlite:r.db?table=ratings' --epsilon 1 --rating-range 1:5 \
+        --catalogue $catalogue --ledger l -o x.safetensors
     echo "exit $?"
 done

@@ -11,7 +11,9 @@ database.executemany("INSERT INTO ratings VALUES (?, ?, ?, ?)", bad + rows + bad
 database.commit()
 PYTHON
 printf 'item\na\nb\n' >items
-for address in 'sqlite:r.db?table=ratings' 'sqlite:r.db?query=SELECT user, item, rating FROM ratings WHERE user IS NOT NULL'; do
-    dpmf train "$address" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l -o x.safetensors --json 2>&1 |
+for address in 'sqlite:r.db?table=ratings' \
+    'sqlite:r.db?query=SELECT user, item, rating FROM ratings WHERE user IS NOT NULL'; do
+    dpmf train "$address" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l \
+        -o x.safetensors --json 2>&1 |
         grep -o 'bad records.*\|error: .*\|"users":[0-9]*,"ratings":[0-9]*'
 done

@@ -5,9 +5,11 @@ printf 'item\n1\n2\n' >good.csv
 printf 'item,item_id,genre\n1,2,a\n2,1,b\n' >two.csv
 printf 'movieId,genre,itemId\n1,a,2\n2,b,1\n' >names.csv
 for table in two names; do
-    dpmf train -q r.csv --format csv --epsilon 1 --rating-range 1:5 --catalogue $table.csv -o r.safetensors
+    dpmf train -q r.csv --format csv --epsilon 1 --rating-range 1:5 --catalogue $table.csv \
+        -o r.safetensors
     echo "status $?"
-    dpmf train -q r.csv --format csv --epsilon 1 --rating-range 1:5 --catalogue good.csv --item-features $table.csv -o r.safetensors
+    dpmf train -q r.csv --format csv --epsilon 1 --rating-range 1:5 --catalogue good.csv \
+        --item-features $table.csv -o r.safetensors
     echo "status $?"
 done
 ls

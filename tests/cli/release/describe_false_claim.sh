@@ -1,1 +1,2 @@
-cp "$CLI_TESTS/fixtures/false_claim.safetensors" . && dpmf describe false_claim.safetensors && dpmf describe --json false_claim.safetensors
+cp "$CLI_TESTS/fixtures/false_claim.safetensors" . && dpmf describe false_claim.safetensors &&
+    dpmf describe --json false_claim.safetensors

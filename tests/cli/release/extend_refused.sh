@@ -1,7 +1,8 @@
 # Nothing new, an item twice, an extended release again, no parent, a table that names people.
 cp "$CLI_TESTS/fixtures/release.safetensors" .
 printf 'item,kind\ndune,a\nsolaris,a\nalien,a\nbrazil,b\ngattaca,a\n' >features.csv
-extend() { dpmf release extend "$1" --catalogue "$2" --item-features features.csv -o "$3"; echo "status $?"; }
+extend() { dpmf release extend "$1" --catalogue "$2" --item-features features.csv -o "$3"
+echo "status $?"; }
 printf 'item\ndune\n' >old.csv
 extend release.safetensors old.csv x.safetensors
 printf 'item\ngattaca\ngattaca\n' >twice.csv

@@ -1,1 +1,2 @@
-cp "$CLI_TESTS/fixtures/insecure.safetensors" . && dpmf privacy show insecure.safetensors | head -n 27
+cp "$CLI_TESTS/fixtures/insecure.safetensors" . && dpmf privacy show insecure.safetensors |
+    head -n 27

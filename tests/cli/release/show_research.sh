@@ -1,1 +1,2 @@
-cp "$CLI_TESTS/fixtures/research.safetensors" . && dpmf privacy show research.safetensors | head -n 19
+cp "$CLI_TESTS/fixtures/research.safetensors" . && dpmf privacy show research.safetensors |
+    head -n 19

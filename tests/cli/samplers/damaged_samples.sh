@@ -1,5 +1,6 @@
 # shellcheck source=/dev/null
 . "$CLI_TESTS/tiny_model.sh"
 # Three samples of one column each do not fit rows of two.
-tiny_model m.safetensors ',\"samples\":3,\"sample_factors\":1,\"noise_precision\":4,\"factor_penalty\":0.25,\"bias_penalty\":0.5'
+tiny_model m.safetensors \
+    ',\"samples\":3,\"sample_factors\":1,\"noise_precision\":4,\"factor_penalty\":0.25,\"bias_penalty\":0.5'
 dpmf describe m.safetensors

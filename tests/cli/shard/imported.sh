@@ -20,7 +20,8 @@ for whole in r.dpr shards; do
 done
 factors() { tail -c +$(($(od -An -tu8 -N8 "$1") + 9)) "$1"; } # the header has the input's name
 cmp <(factors r.dpr.model) <(factors shards.model) && echo model: the same
-for way in mixed train test evaluation list predictions description; do cmp r.dpr.$way shards.$way && test -s shards.$way && echo "$way: the same"; done
+for way in mixed train test evaluation list predictions description
+do cmp r.dpr.$way shards.$way && test -s shards.$way && echo "$way: the same"; done
 same r.dpr.again shards.again
 mkdir empty
 dpmf import empty -o d.dpr

@@ -7,7 +7,8 @@ cp halves/00001.dpr shards/half.dpr
 half=$(grep -o '{"file":"00001.dpr"[^}]*}' halves/shards.json | sed 's/00001/half/')
 sed -i "s/{\"file\":\"00002.dpr\"[^}]*}/$half/" shards/shards.json
 grep -o '"file":"[^"]*"' shards/shards.json
-dpmf train shards --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger -o out.safetensors
+dpmf train shards --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger \
+    -o out.safetensors
 status=$?
 ls
 exit $status

@@ -1,4 +1,5 @@
-{ echo user,item,rating; yes 1,2,3; } | timeout --foreground --preserve-status -s INT 0.7 dpmf import - -o r.dpr
+{ echo user,item,rating; yes 1,2,3; } |
+    timeout --foreground --preserve-status -s INT 0.7 dpmf import - -o r.dpr
 status=$?
 ls -A
 exit $status

@@ -6,5 +6,6 @@ eval "$(ssh-agent -s)" >/dev/null
 trap 'ssh-agent -k >/dev/null' EXIT
 ssh-add -q curator
 rm curator release.safetensors.sig
-dpmf privacy sign -q release.safetensors --key curator.pub && dpmf privacy verify release.safetensors --key curator.pub |
+dpmf privacy sign -q release.safetensors --key curator.pub &&
+    dpmf privacy verify release.safetensors --key curator.pub |
     tail -n 1 | without_fingerprints

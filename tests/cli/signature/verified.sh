@@ -2,8 +2,10 @@
 . "$CLI_TESTS/signed_release.sh"
 signed_release
 dpmf privacy verify release.safetensors --key curator.pub | tail -n 1 | without_fingerprints
-{ echo "# who may sign"; echo "curator@example.org $(cat curator.pub)"; echo "eve@example.org $(cat eve.pub)"; } >allowed
-dpmf privacy verify release.safetensors --key allowed --identity curator@example.org | tail -n 1 | without_fingerprints
+{ echo "# who may sign"; echo "curator@example.org $(cat curator.pub)"
+echo "eve@example.org $(cat eve.pub)"; } >allowed
+dpmf privacy verify release.safetensors --key allowed --identity curator@example.org | tail -n 1 |
+    without_fingerprints
 dpmf privacy verify release.safetensors --key allowed --identity curator@example.org --json |
     without_fingerprints | grep -o '"signature":.*'
 dpmf privacy verify release.safetensors --json | grep -o '"signature":.*'

@@ -24,7 +24,8 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 END
 # try ANSWER LEDGER
 try() {
-    NO_COLOR=1 python3 answer.py "$1" dpmf train -q r.dpr --mechanism biases --epsilon 1 --rating-range 1:5 --catalogue items.csv \
+    NO_COLOR=1 python3 answer.py "$1" dpmf train -q r.dpr --mechanism biases --epsilon 1 \
+        --rating-range 1:5 --catalogue items.csv \
         --progress never --ledger "$2" -o r.safetensors
     echo "exit $?, release $(ls r.safetensors 2>/dev/null), ledger $(ls "$2" 2>/dev/null)"
     rm -f r.safetensors

@@ -17,8 +17,10 @@ test -s old.json && cmp old.json a.json && echo "is as before"
 dpmf predict a.safetensors --user ann --item never -q >/dev/null && echo "ann and never are known"
 echo "interrupted and continued:"
 dpmf train new.dpr --continue old.safetensors -o whole.safetensors --epochs 3 -q
-dpmf train new.dpr --continue old.safetensors -o half.safetensors --epochs 2 --snapshot s.safetensors -q
-dpmf train new.dpr --continue old.safetensors -o rest.safetensors --epochs 3 --resume s.safetensors \
+dpmf train new.dpr --continue old.safetensors -o half.safetensors --epochs 2 \
+    --snapshot s.safetensors -q
+dpmf train new.dpr --continue old.safetensors -o rest.safetensors --epochs 3 \
+    --resume s.safetensors \
     --deterministic -q && cmp whole.safetensors rest.safetensors && echo "same"
 echo "a snapshot of other ratings:"
 dpmf train new.csv --continue old.safetensors -o x.safetensors --resume s.safetensors -q
@@ -35,7 +37,8 @@ dpmf train new.csv --continue rank.safetensors -o ranked.safetensors -q
 dpmf recommend ranked.safetensors --user ann -n 3 -q | wc -l
 echo "what is new is said:"
 dpmf train new.csv --continue old.safetensors -o n.safetensors 2>&1 | grep -E 'new to|warning'
-dpmf train new.csv --continue old.safetensors -o n.safetensors --json -q | grep -o '"new_users.*items":[0-9]*'
+dpmf train new.csv --continue old.safetensors -o n.safetensors --json -q |
+    grep -o '"new_users.*items":[0-9]*'
 printf 'user,item,rating\ni1,u1,5\ni2,u1,1\n' >swapped.csv
 dpmf train swapped.csv --continue old.safetensors -o n.safetensors 2>&1 | grep -E 'new to|warning'
 printf 'user,item,rating\n1,u1,5\n' >items.csv

@@ -7,6 +7,7 @@ fi
 dpmf synth --users 300 --items 80 --ratings 6000 -o r.dpr -q
 learn=(dpmf train -q r.dpr -k 4 --epochs 3)
 "${learn[@]}" --deterministic --kernels ref --snapshot s.safetensors -o m.safetensors
-"${learn[@]}" --deterministic --kernels "$kernels" --resume s.safetensors -o n.safetensors 2>&1 | sed "s/$kernels/OTHERS/"
+"${learn[@]}" --deterministic --kernels "$kernels" --resume s.safetensors -o n.safetensors 2>&1 |
+    sed "s/$kernels/OTHERS/"
 ls
 "${learn[@]}" --kernels "$kernels" --resume s.safetensors -o n.safetensors

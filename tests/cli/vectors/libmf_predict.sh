@@ -3,7 +3,8 @@
 . "$CLI_TESTS/exported_vectors.sh"
 predict=mf-predict
 [[ -n ${LIBMF-} ]] && predict=$(dirname "$LIBMF")/mf-predict
-command -v "$predict" >/dev/null || { echo "no mf-predict here: LIBMF=PATH/mf-train names its neighbour"; exit 77; }
+command -v "$predict" >/dev/null ||
+    { echo "no mf-predict here: LIBMF=PATH/mf-train names its neighbour"; exit 77; }
 dpmf synth -q --users 300 --items 80 --ratings 6000 -o all.dpr
 dpmf train -q all.dpr -k 8 --epochs 5 -o m.safetensors
 dpmf export m.safetensors --libmf m.txt --not-private --users -q

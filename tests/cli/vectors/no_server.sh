@@ -2,4 +2,5 @@
 cp "$CLI_TESTS/fixtures/release.safetensors" .
 dpmf export release.safetensors --pgvector 'postgres://127.0.0.1:1/films?table=items'
 echo "status $?"
-dpmf export release.safetensors --pgvector 'postgres://me:hunter2@127.0.0.1:1/films' 2>&1 | sed 's/hunter2/SHOWN/'
+dpmf export release.safetensors --pgvector 'postgres://me:hunter2@127.0.0.1:1/films' 2>&1 |
+    sed 's/hunter2/SHOWN/'

@@ -4,7 +4,8 @@
 need_numpy
 umask 022
 some_release
-dpmf export release.safetensors --npy r 2>&1 | sed -E 's/[0-9]+ factors/K factors/; s/\([0-9.]+ kB\) in .*/(SIZE) in TIME/'
+dpmf export release.safetensors --npy r 2>&1 |
+    sed -E 's/[0-9]+ factors/K factors/; s/\([0-9.]+ kB\) in .*/(SIZE) in TIME/'
 compare npy release.safetensors r
 dpmf train -q all.dpr -k 9 --epochs 2 -o m.safetensors
 dpmf export m.safetensors --npy i --not-private -q

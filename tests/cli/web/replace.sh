@@ -4,9 +4,11 @@ dpmf export -q r.safetensors --web site --name One
 dpmf export -q r.safetensors --web site --name Two
 echo "status $?"
 grep -o '<title>.*</title>' site/index.html
-dpmf export -q r.safetensors --web site --name Two --replace && ls -A site && grep -o '<title>.*</title>' site/index.html
+dpmf export -q r.safetensors --web site --name Two --replace && ls -A site &&
+    grep -o '<title>.*</title>' site/index.html
 touch site/.index.html.part # of an export that was killed
-dpmf export -q r.safetensors --web site --name Three --replace && ls -A site && grep -o '<title>.*</title>' site/index.html
+dpmf export -q r.safetensors --web site --name Three --replace && ls -A site &&
+    grep -o '<title>.*</title>' site/index.html
 echo "== not ours"
 touch site/mine.txt
 dpmf export -q r.safetensors --web site --replace
@@ -36,4 +38,5 @@ ln -s ../r.safetensors new/release.safetensors
 dpmf export -q r.safetensors --web new --name Four --replace
 echo "status $?"
 rm new/release.safetensors
-dpmf export -q r.safetensors --web new --name Four --replace && ls -A new && grep -o '<title>.*</title>' new/index.html
+dpmf export -q r.safetensors --web new --name Four --replace && ls -A new &&
+    grep -o '<title>.*</title>' new/index.html
