@@ -73,7 +73,8 @@ def tables_of(report):
             found[f"{section['name']}.{table['name']}"] = {
                 "columns": table["columns"],
                 "rows": [[number_text(cell) for cell in row] for row in table["rows"]],
-                "caption": table["caption"], "finished": report["finished"], "version": report["program"]["version"],
+                "caption": table["caption"], "finished": report["finished"],
+                "version": report["program"]["version"],
                 "processor": machine["processor"], "threads": machine["threads"],
                 "caches": machine["caches"], "kernels": machine["kernels"],
                 "busy": table["timed"] and (share is None or share > BUSY),

@@ -310,7 +310,8 @@ class Model(Measured):
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
         >>> model.fit(["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4]).n_iter_
         3
-        >>> played = dpmf.Model(n_factors=2, n_epochs=3).fit(["ann", "ann", "bob"], ["dune", "alien", "dune"])
+        >>> played = dpmf.Model(n_factors=2, n_epochs=3)
+        >>> played = played.fit(["ann", "ann", "bob"], ["dune", "alien", "dune"])
         >>> played.recommend("bob", n=1).items
         array(['alien'], dtype=object)
         """
