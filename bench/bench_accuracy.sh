@@ -19,7 +19,8 @@ set -euo pipefail
 dpmf=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
 data=$(realpath -m "${DPMF_DATA:-$(dirname "$0")/../../shared/data}")
-shapes=${BENCH_SHAPES:-ml-100k ml-1m sparse few-users one-sided cold-items reviews jokes books square}
+shapes="ml-100k ml-1m sparse few-users one-sided cold-items reviews jokes books square"
+shapes=${BENCH_SHAPES:-$shapes}
 libmf=${LIBMF:-$(command -v mf-train || true)}
 [[ -z $libmf ]] || libmf=$(realpath "$libmf")
 directory=$(mktemp -d)
@@ -61,7 +62,8 @@ make_shape() {
                 few-users ;;
     one-sided)
         million && cut_rows 'function give(u, i,   x) {
-                x = 10 - .55 * (5 - r[u, i]) ^ 2 - (rand() < .5); print u, item[u, i], int((x < 0 ? 0 : x) + .5) }
+                x = 10 - .55 * (5 - r[u, i]) ^ 2 - (rand() < .5)
+                print u, item[u, i], int((x < 0 ? 0 : x) + .5) }
             END { srand(5); for (u = 1; u <= 6040; u++) sample(u, 4 + int(12 * rand())) }' \
                 one-sided ;;
     cold-items)
@@ -130,7 +132,8 @@ peer() {
 # ---- the table ---------------------------------------------------------------------------------
 
 "$dpmf" --version
-printf '| shape | ratings | averages | train | tune, train | gibbs, averaged |%s seconds, train | with fixed settings |\n' \
+printf '%s |%s seconds, train | with fixed settings |\n' \
+    '| shape | ratings | averages | train | tune, train | gibbs, averaged' \
     "${libmf:+ LIBMF |}"
 printf '|---|---|---|---|---|---|%s---|---|\n' "${libmf:+---|}"
 for shape in $shapes; do

@@ -61,8 +61,8 @@ paper_rates() {
 }
 
 "$dpmf" --version
-printf 'valgrind --tool=cachegrind --cache-sim=yes %s dpmf train SET -k K --epochs 1 and 2 --no-adapt -j 1 -o MODEL\n' \
-    "${geometry[*]}"
+printf 'valgrind --tool=cachegrind --cache-sim=yes %s dpmf train SET %s\n' \
+    "${geometry[*]}" '-k K --epochs 1 and 2 --no-adapt -j 1 -o MODEL'
 printf '%5s %10s %8s %9s | %27s | %22s | %18s\n' '' '' '' '' 'per update' 'per reference, %' \
     "the paper's, %"
 printf '%5s %10s %8s %9s | %9s %8s %8s | %10s %11s | %8s %9s\n' \
@@ -85,7 +85,8 @@ for entry in ${sets//,/ }; do
         for (i = 1; i <= 9; i++) d[i] = (b[i] - a[i]) / n
         refs = d[4] + d[7]; first = d[5] + d[8]; last = d[6] + d[9]
         printf "%5d %10d %8d %9.0f | %10.1f %8.2f %8.3f | %10.2f %11.3f | %8s %9s\n", k, n, users,
-            (users + items) * k * 4 / 1048576, refs, first, last, 100 * first / refs, 100 * last / refs,
+            (users + items) * k * 4 / 1048576, refs, first, last,
+            100 * first / refs, 100 * last / refs,
             p[1], p[2]
     }'
 done

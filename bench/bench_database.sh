@@ -27,7 +27,8 @@ name, limit, ratings = sys.argv[1], sys.argv[2], int(sys.argv[3])
 alone = min(float(line) for line in open("alone"))
 ours = min(float(line) for line in open("ours"))
 print(f"{name:9} {ratings / ours / 1e6:5.2f} M ratings/s to a finished store  {ours:6.2f} s  "
-      f"{ratings / alone / 1e6:5.2f} M/s {limit}  {alone:6.2f} s  {100 * alone / ours:4.0f} % of it")
+      f"{ratings / alone / 1e6:5.2f} M/s {limit}  {alone:6.2f} s  "
+      f"{100 * alone / ours:4.0f} % of it")
 PYTHON
     rm alone ours
 }
@@ -76,11 +77,13 @@ int main(int argc, char **argv) {
     sqlite3 *database;
     sqlite3_stmt *statement;
     double sum = 0;
-    if (argc != 3 || sqlite3_open_v2(argv[1], &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ||
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+    if (argc != 3 || sqlite3_open_v2(argv[1], &database, flags, NULL) ||
         sqlite3_prepare_v2(database, argv[2], -1, &statement, NULL))
         return 1;
     while (sqlite3_step(statement) == SQLITE_ROW)
-        sum += (double)sqlite3_column_int64(statement, 0) + (double)sqlite3_column_int64(statement, 1) +
+        sum += (double)sqlite3_column_int64(statement, 0) +
+               (double)sqlite3_column_int64(statement, 1) +
                sqlite3_column_double(statement, 2);
     printf("%g\n", sum);
     return 0;

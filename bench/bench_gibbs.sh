@@ -27,7 +27,8 @@ covered() {
     "$dpmf" predict model.safetensors test.csv --intervals --level "$1" --quiet 2>/dev/null |
         paste -d, test.csv - | awk -F, '
             NR == 1 { for (c = 1; c <= NF; c++) at[$c] = c; next }
-            $at["low"] != "" { n++; inside += $at["rating"] >= $at["low"] && $at["rating"] <= $at["high"] }
+            $at["low"] != "" {
+                n++; inside += $at["rating"] >= $at["low"] && $at["rating"] <= $at["high"] }
             END { printf "%.3f", inside / n }'
 }
 

@@ -41,7 +41,8 @@ import json, os, sys
 report = json.load(open("report.json"))
 text, wc = sys.argv[1], float(sys.argv[2])
 peak = int(open("peak").read().split()[-1]) / 1024
-print(f"{text:9} {report['ratings_per_second'] / 1e6:6.2f} M ratings/s  {report['seconds']:6.1f} s  "
+print(f"{text:9} {report['ratings_per_second'] / 1e6:6.2f} M ratings/s  "
+      f"{report['seconds']:6.1f} s  "
       f"peak {peak:5.0f} MiB  spilled {report['bytes_spilled'] / 2**20:5.0f} MiB  "
       f"{os.path.getsize(text + '.dpr') / report['ratings']:.3f} bytes a rating  "
       f"{report['seconds'] / max(wc, 1e-9):5.1f} x wc -l")

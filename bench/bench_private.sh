@@ -54,6 +54,7 @@ for mechanism in ${mechanisms//,/ }; do
         done | awk -v name="$mechanism" -v epsilon="$epsilon" '
             NR == 1 { low = high = $1 }
             { sum += $1; seconds += $2; if ($1 < low) low = $1; if ($1 > high) high = $1 }
-            END { printf "%-20s %8s %10.4f %10.4f %10.4f %6.1f\n", name, epsilon, sum / NR, low, high, seconds / NR }'
+            END { printf "%-20s %8s %10.4f %10.4f %10.4f %6.1f\n",
+                name, epsilon, sum / NR, low, high, seconds / NR }'
     done
 done

@@ -70,8 +70,11 @@ keep() {
     awk -v r="$1" -v t="$2" -v k="$3" -v v="$4" -v mbit="$5" -v b="${sent:-0}" \
         -v e="$(epochs_for "$3")" -v u="$users" -v i="$items" -v n="$ratings" \
         -v c="$(nproc)" 'BEGIN {
-        printf "{\"ranks\":%d,\"threads\":%d,\"cores\":%d,\"factors\":%d,\"users\":%d,\"items\":%d,\"ratings\":%d,", r, t, c, k, u, i, n
-        printf "\"seconds\":%.6g,\"bytes\":%.12g,\"bandwidth\":%.9g}\n", n / v, b / e, mbit * 125000 }' >>runs.json
+        printf "{\"ranks\":%d,\"threads\":%d,\"cores\":%d,", r, t, c
+        printf "\"factors\":%d,\"users\":%d,\"items\":%d,\"ratings\":%d,",
+            k, u, i, n
+        printf "\"seconds\":%.6g,\"bytes\":%.12g,\"bandwidth\":%.9g}\n",
+            n / v, b / e, mbit * 125000 }' >>runs.json
 }
 
 # ---- in turns ------------------------------------------------------------------------------------

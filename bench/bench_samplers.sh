@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # How fast the samplers learn, on a hold-out of 10 % of MovieLens 1M (dpmf split, seed 1):
 #
-#  - k = 16: the error on the held-out ratings by processor time, of SGD, SGLD, SGHMC and block Gibbs, one thread and one chain
+#  - k = 16: the error on the held-out ratings by processor time, of SGD, SGLD, SGHMC and block
+#    Gibbs, one thread and one chain
 #    each, and of SGD that is not told to shrink anything, which overfits where samplers do not;
 #  - k = 256: the same by epochs, of SGLD, SGHMC and SGNHT.
 #

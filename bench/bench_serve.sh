@@ -41,7 +41,8 @@ amount, unit = re.search(r"Transfer/sec:\s+([0-9.]+)([KMG]?B)", text).groups()
 socket = re.search(r"Socket errors: (.*)", text)
 status = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
 errors = [found[1] for found in (socket, status) if found]
-print(f"{name:10} {float(rate):9.0f} requests/s {float(amount) * scale[unit]:8.1f} MB/s  errors: {', '.join(errors) or 'none'}")
+print(f"{name:10} {float(rate):9.0f} requests/s {float(amount) * scale[unit]:8.1f} MB/s  "
+      f"errors: {', '.join(errors) or 'none'}")
 PYTHON
 }
 load statement 16 v1/statement

@@ -45,8 +45,11 @@ def peak(name):
 
 whole, streamed = speeds("whole"), speeds("streamed")
 ratios = sorted(s / w for s, w in zip(streamed, whole))
-print(f"k = {sys.argv[1]:4}  in memory {statistics.median(whole):6.1f} M updates/s, peak {peak('whole'):5.0f} MiB   "
-      f"streamed {statistics.median(streamed):6.1f}, peak {peak('streamed'):4.1f} of {int(sys.argv[2]) / 2**20:4.1f} MiB   "
-      f"ratio {statistics.median(streamed) / statistics.median(whole):.2f} (rounds {ratios[0]:.2f} to {ratios[-1]:.2f})")
+print(f"k = {sys.argv[1]:4}  in memory {statistics.median(whole):6.1f} M updates/s, "
+      f"peak {peak('whole'):5.0f} MiB   "
+      f"streamed {statistics.median(streamed):6.1f}, peak {peak('streamed'):4.1f} of "
+      f"{int(sys.argv[2]) / 2**20:4.1f} MiB   "
+      f"ratio {statistics.median(streamed) / statistics.median(whole):.2f} "
+      f"(rounds {ratios[0]:.2f} to {ratios[-1]:.2f})")
 PYTHON
 done

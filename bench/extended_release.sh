@@ -32,7 +32,8 @@ zstd -dcq "$data/ml-1m-ncf/heldout.csv.zst" >heldout.csv
 awk -F, 'NR == 1 || $2 * 7 % 10 == 3' heldout.csv >candidates.csv
 zstd -dcq "$data/ml-1m/ratings.dat.zst" |
     awk -F'::' \
-    'BEGIN { while ((getline line < "heldout.csv") > 0) { split(line, f, ","); held[f[1] "," f[2]] = 1 } }
+    'BEGIN { while ((getline line < "heldout.csv") > 0) { split(line, f, ",");
+        held[f[1] "," f[2]] = 1 } }
                 !(($1 "," $2) in held) { line = $1 "," $2 "," $3; print line > "all_events.csv"
                                          if ($2 * 7 % 10 != 3) print line > "known_events.csv" }'
 for set in all known test all_events known_events; do
@@ -78,9 +79,11 @@ table() {
                 extended.safetensors) $(measure "$goal" all.safetensors)"
         done
     done | awk '{ n[$1]++; for (i = 2; i <= 4; i++) sum[$1, i] += $i }
-        END { name[2] = "placed at the average"; name[3] = "placed by genre and year"; name[4] = "there from the start"
+        END { name[2] = "placed at the average"; name[3] = "placed by genre and year";
+            name[4] = "there from the start"
               for (i = 2; i <= 4; i++) { printf "| %s |", name[i]
-                  m = split("1 5 20", e, " "); for (j = 1; j <= m; j++) printf " %.3f |", sum[e[j], i] / n[e[j]]; print "" } }'
+                  m = split("1 5 20", e, " "); for (j = 1; j <= m; j++) 
+                      printf " %.3f |", sum[e[j], i] / n[e[j]]; print "" } }'
 }
 
 echo "RMSE of new items, $(($(wc -l <test.csv))) ratings"

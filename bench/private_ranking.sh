@@ -34,7 +34,8 @@ measure() {
             --ledger ledger --population "$epsilon $* $i" -o release.safetensors -q 2>/dev/null
         "$dpmf" evaluate release.safetensors --candidates heldout.csv --history train.dpr --json -q
     done | awk -F'[:,}]' \
-        '{ for (i = 1; i < NF; i++) { if ($i ~ /"hr"/) hr += $(i + 1); if ($i ~ /"ndcg"/) ndcg += $(i + 1) } }
+        '{ for (i = 1; i < NF; i++) { if ($i ~ /"hr"/) hr += $(i + 1);
+            if ($i ~ /"ndcg"/) ndcg += $(i + 1) } }
                            END { printf " %.3f / %.3f |", hr / NR, ndcg / NR }'
 }
 

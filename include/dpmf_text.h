@@ -59,16 +59,16 @@ DPMF_API int dpmf_table_read(const char *path, const char *columns, const struct
                                          struct dpmf_error *error),
                              void *self, struct dpmf_error *error);
 
-/* Reads items and titles that are to be published, as dpmf_table_read does, but refuses a table that
- * could be about people: one with a column that could name them, their ratings or their wishes; one
- * whose header names no titles; one of three and more columns without a header, unless it is
- * MovieLens' list of movies; one that names an item twice; a ratings store. A row is a line, and all
- * rows have as many columns as the first.
+/* Reads items and titles that are to be published, as dpmf_table_read does, but refuses a table
+ * that could be about people: one with a column that could name them, their ratings or their
+ * wishes; one whose header names no titles; one of three and more columns without a header, unless
+ * it is MovieLens' list of movies; one that names an item twice; a ratings store. A row is a line,
+ * and all rows have as many columns as the first.
  *
  * @param path   the table; "-" for standard input
  * @param run    callbacks, which may end the reading
- * @param take   called with every row, whose fields are the item and its title; a value other than 0
- *               ends the reading
+ * @param take   called with every row, whose fields are the item and its title; a value other than
+ *               0 ends the reading
  * @param self   passed to `take`; may be NULL
  * @param error  receives the description of a failure
  * @return 0, the value of `take` that ended the reading, or a negative code

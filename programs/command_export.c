@@ -70,14 +70,13 @@ const struct verb verb_export = {
             "Writes the ratings of FILE, a store or any input of dpmf import, as CSV with the "
             "header user,item,rating and, when there are times, timestamp. Numbers are written "
             "such that reading them gives the same bits. Only you can read the file.",
-            "Of a model, vectors and biases go to other tools, bit by bit as they are: --npy "
-            "for "
+            "Of a model, vectors and biases go to other tools, bit by bit as they are: --npy for "
             "NumPy, --csv for everything, --libmf for LIBMF (offset and biases become two more "
-            "factors), --sqlite and --pgvector for databases, with titles from --catalogue and "
-            "the privacy statement as a table. Titles of a release are published: a table that "
-            "could be about people, such as one of ratings, is refused. A score is offset + bias + u.v; the offset "
-            "is in model.json or in the table model. All of it appears at once or not at all. "
-            "docs/formats/exports.md has every file and table.",
+            "factors), --sqlite and --pgvector for databases, with titles from --catalogue and the "
+            "privacy statement as a table. Titles of a release are published: a table that could "
+            "be about people, such as one of ratings, is refused. A score is offset + bias + u.v; "
+            "the offset is in model.json or in the table model. All of it appears at once or not "
+            "at all. docs/formats/exports.md has every file and table.",
             "With --pgvector, vectors are of the type vector where the server has the "
             "extension "
             "of that name, else arrays, real[]; the report says which. The tables are NAME "

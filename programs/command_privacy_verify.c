@@ -47,9 +47,9 @@ const struct verb verb_privacy_verify = {
             "It says of which kind the release is: proven; conditional, when what it promises "
             "holds only if a sampler had converged; partial, when it is proven given something "
             "that dpmf cannot check, such as a catalogue made from the ratings or a query of a "
-            "database, or a delta or an epsilon that was accepted by a switch; not private. Only what is proven "
-            "passes, unless --accept names another kind. What the release assumes is listed "
-            "either way.",
+            "database, or a delta or an epsilon that was accepted by a switch; not private. Only "
+            "what is proven passes, unless --accept names another kind. What the release assumes "
+            "is listed either way.",
             "It proves neither who made the file nor that noise was added: whoever makes a "
             "false release with sound arithmetic passes. A detached signature of someone you "
             "trust is for that: with --key, RELEASE.sig must be a signature of the file by "

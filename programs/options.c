@@ -398,7 +398,7 @@ static bool is_beside(const char *path, const char *database) {
 bool options_is_read(const char *path, const char *input) {
     char *file = strcmp(input, "-") != 0 ? dpmf_input_file(input) : NULL;
     bool is_read = file != NULL && options_same_file(path, file);
-    /* of an address: SQLite follows links, and keeps its files beside the database itself */
+    /* a database: SQLite follows links, and keeps its files beside the database itself */
     if (file != NULL && !is_read && strcmp(file, input) != 0) {
         char *resolved = realpath(file, NULL);
         is_read = is_beside(path, file) || (resolved != NULL && is_beside(path, resolved));

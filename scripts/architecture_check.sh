@@ -52,7 +52,8 @@ rows() {
             if ($i ~ /^[+]/) called = called (called == "" ? "" : ", ") substr($i, 2)
             else if ($i != "-") included = included (included == "" ? "" : ", ") $i
         }
-        print "| " substr($1, 5) " | " (included == "" ? "nothing" : included) " | " (called == "" ? "" : called " ") "|"
+        print "| " substr($1, 5) " | " (included == "" ? "nothing" : included) " | " \
+            (called == "" ? "" : called " ") "|"
     }'
 }
 if grep -q '^## The include law' ARCHITECTURE.md; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make lint`: the include law, clang-tidy, cppcheck, shellcheck, prose and the layout of the code. A line
-# for each; details only of what is wrong. Ends with "N passed, N failed"; 1 when any failed.
+# `make lint`: the include law, clang-tidy, cppcheck, shellcheck, prose and the layout of the code.
+# A line for each; details only of what is wrong. Ends with "N passed, N failed"; 1 when any failed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 70
 cores=${JOBS:-$(nproc)}

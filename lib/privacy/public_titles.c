@@ -1,7 +1,7 @@
 /*
  * Titles that are published beside a release: a table of items and titles, held to what a catalogue
- * is held to. A table of ratings given by mistake would publish who rated what, as titles. Feeds the
- * page, the server and what is exported.
+ * is held to. A table of ratings given by mistake would publish who rated what, as titles. Feeds
+ * the page, the server and what is exported.
  */
 #include "base/arguments.h"
 #include "base/error.h"

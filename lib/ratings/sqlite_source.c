@@ -420,8 +420,8 @@ static bool write_select(struct sqlite_source *self, bool known, struct byte_buf
     return done && database_sql_text(sql, " FROM ") && database_sql_table(sql, self->url.table);
 }
 
-/* NOT EXISTS (...) of a column that is read and generated: its rows are computed as they are read, by
- * an expression that may fail on any of them. @return false without memory */
+/* NOT EXISTS (...) of a column that is read and generated: its rows are computed as they are read,
+ * by an expression that may fail on any of them. @return false without memory */
 static bool write_not_generated(const struct sqlite_source *self, const char *schema, size_t n,
                                 const char *table, struct byte_buffer *sql) {
     bool first = true, done = database_sql_text(sql, "NOT EXISTS (SELECT 1 FROM "

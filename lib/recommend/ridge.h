@@ -34,7 +34,7 @@ double ridge_prior(const struct dpmf_model *model, size_t a, size_t b);
 /* y of a rating. */
 double ridge_residual(const struct dpmf_model *model, const struct dpmf_own_rating *own);
 
-/* The weight of a rating in both sums: 1 but of a model whose events are weighed by their counts. */
+/* The weight of a rating in both sums: 1, unless the model weighs events by their counts. */
 double ridge_weight(const struct dpmf_model *model, const struct dpmf_own_rating *own);
 
 /* Says that the ratings cannot be fitted. @return DPMF_ERR_INPUT_NOT_FINITE */

@@ -39,7 +39,8 @@ candidates=$(
 )
 for python in $candidates; do
     version=$("$python" -c \
-        'import sys; print("%d.%d" % sys.version_info[:2]) if sys.version_info >= (3, 9) else None' 2>/dev/null)
+        'import sys
+if sys.version_info >= (3, 9): print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
     [[ $version == 3.* && -z ${tried[$version]:-} ]] || continue
     tried[$version]=1
     place=$out/clean-$version

@@ -35,7 +35,8 @@ awk -v folder="$work/blocks" '
     /^```/ && inside { inside = 0; close(file); next }
     /^```/ {
         inside = 1; mark = substr($0, 4)
-        if (mark ~ /^sh/) { n++; file = sprintf("%s/%03d.sh", folder, n); print mark > (folder "/" sprintf("%03d.mark", n)); printf "" > file }
+        if (mark ~ /^sh/) { n++; file = sprintf("%s/%03d.sh", folder, n);
+            print mark > (folder "/" sprintf("%03d.mark", n)); printf "" > file }
         else if (mark == "text") { file = sprintf("%s/%03d.text", folder, n); printf "" > file }
         else { print "FAILED: a block of unknown kind: " mark; exit 1 }
         next

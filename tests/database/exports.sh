@@ -67,7 +67,8 @@ def rows(path, split):
         head = next(reader)
         first = head.index("bias")
         for row in reader:
-            numbers = row[first:first + 1] + (row[first + 1].split(",") if split else row[first + 1:])
+            numbers = row[first:first + 1] + (
+                row[first + 1].split(",") if split else row[first + 1:])
             yield row[:first], b"".join(struct.pack("<f", float(x)) for x in numbers)
 
 ours, theirs = list(rows(sys.argv[1], False)), list(rows(sys.argv[2], True))
@@ -85,10 +86,12 @@ check_forms() { # check_forms TYPE
     verdict "a release as $type"
     same r/items.csv dpmf_items "id AS item, title"
     verdict "psql reads the release's items as they are, as $type"
-    [[ $(ask "SELECT value::jsonb->>'epsilon' FROM dpmf_items_model WHERE field = 'statement'") == 5 &&
+    [[ $(ask "SELECT value::jsonb->>'epsilon' FROM dpmf_items_model WHERE field = \
+'statement'") == 5 &&
         $(ask "SELECT value FROM dpmf_items_model WHERE field = 'not_private'") == false ]]
     verdict "the statement is beside them"
-    [[ $(ask "SELECT obj_description('dpmf_items'::regclass)") == "dpmf "*": item vectors of a release" ]]
+    [[ $(ask "SELECT obj_description('dpmf_items'::regclass)") == "dpmf "*": item vectors of a \
+release" ]]
     verdict "the table says what it is"
     "$dpmf" export m.safetensors --pgvector "$url?table=films.all%20items" --not-private --users \
         -q 2>stderr
@@ -125,7 +128,8 @@ verdict "--replace replaces"
 # A reader in the middle of it sees the old table, whole; the export waits for it.
 ask 'UPDATE dpmf_items SET bias = 17'
 psql -Xq -c \
-    'BEGIN; SELECT bias FROM dpmf_items LIMIT 1; SELECT pg_sleep(1.5); SELECT max(bias) FROM dpmf_items; COMMIT' >reader &
+    'BEGIN; SELECT bias FROM dpmf_items LIMIT 1; SELECT pg_sleep(1.5);
+        SELECT max(bias) FROM dpmf_items; COMMIT' >reader &
 sleep 0.5
 "$dpmf" export release.safetensors --pgvector "$url" --replace -q
 verdict "a table that is being read is replaced when the reader is done"
@@ -149,7 +153,8 @@ verdict "a name that the server would cut is refused"
 
 # ---- refused -------------------------------------------------------------------------------------
 
-ask "CREATE ROLE guest LOGIN PASSWORD '$server_password'; REVOKE CREATE ON SCHEMA public FROM public"
+ask "CREATE ROLE guest LOGIN PASSWORD '$server_password'; REVOKE CREATE ON SCHEMA public FROM \
+public"
 "$dpmf" export release.safetensors --pgvector \
     "postgres://guest@127.0.0.1:$server_port/postgres?table=theirs" 2>stderr
 [[ $? == 4 ]] && grep -q 'permission denied' stderr && grep -q 'GRANT CREATE' stderr
@@ -191,10 +196,12 @@ odd make . && "$dpmf" import -q text.jsonl text.csv -o text.dpr &&
 verdict "making a model of odd items"
 "$dpmf" export -q text.safetensors --pgvector "$url?table=odd" --not-private \
     --catalogue text.titles 2>stderr &&
-    ask "SELECT encode(convert_to(id, 'UTF8'), 'hex'), coalesce(encode(convert_to(title, 'UTF8'), 'hex'), '-') FROM odd ORDER BY number" >odd.hex &&
+    ask "SELECT encode(convert_to(id, 'UTF8'), 'hex'), coalesce(encode(convert_to(title, 'UTF8'), \
+'hex'), '-') FROM odd ORDER BY number" >odd.hex &&
     odd hex text odd.hex
 verdict "odd ids and titles come back exactly, an id of 60 kB too"
-! ask "INSERT INTO odd SELECT 1000, id, title, bias, vector FROM odd ORDER BY length(id) DESC LIMIT 1" 2>/dev/null
+! ask "INSERT INTO odd SELECT 1000, id, title, bias, vector FROM odd ORDER BY length(id) DESC \
+LIMIT 1" 2>/dev/null
 verdict "no id is there twice, however long"
 "$dpmf" export -q text.safetensors --pgvector "$url?table=latin" --not-private \
     --catalogue titles.csv 2>stderr &&
@@ -238,12 +245,16 @@ done
 # for long; then the process that serves us is frozen, and what it does not take fills everything
 # between.
 ask "CREATE TABLE pace AS SELECT 0.05 AS seconds"
-ask "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(seconds) FROM pace; RETURN NEW; END'"
-ask "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS \$\$ DECLARE made record; BEGIN
+ask "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(seconds) \
+FROM pace; RETURN NEW; END'"
+ask "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS \$\$ DECLARE made record; \
+BEGIN
     FOR made IN SELECT * FROM pg_event_trigger_ddl_commands() WHERE object_type = 'table' LOOP
-        EXECUTE format('CREATE TRIGGER slow BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION wait()', made.object_identity);
+        EXECUTE format('CREATE TRIGGER slow BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION \
+wait()', made.object_identity);
     END LOOP; END \$\$"
-ask "CREATE EVENT TRIGGER slow ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION slow()"
+ask "CREATE EVENT TRIGGER slow ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION \
+slow()"
 ours="FROM pg_stat_activity WHERE application_name = 'dpmf'"
 for signal in INT TERM; do
     env --default-signal=INT,TERM "$dpmf" export large.safetensors --pgvector "$url?table=frozen" \
@@ -317,7 +328,8 @@ verdict "and when it is back, the old table is whole ($count rows)"
 # ---- with the extension --------------------------------------------------------------------------
 
 if ask 'CREATE EXTENSION vector' 2>/dev/null; then
-    ask 'DROP TABLE dpmf_items, dpmf_items_model; DROP TABLE IF EXISTS dpmf_items_users; DROP SCHEMA films CASCADE'
+    ask 'DROP TABLE dpmf_items, dpmf_items_model; DROP TABLE IF EXISTS dpmf_items_users;
+        DROP SCHEMA films CASCADE'
     check_forms 'vector('
 else
     skip "the extension vector (pgvector) is not installed: its type is not tried"

@@ -74,13 +74,17 @@ CREATE TABLE shop."Odd ""Name" (rating real, "movieId" varchar(20), "User-ID" in
 INSERT INTO shop."Odd ""Name" VALUES (2.5, 'x', 7);
 CREATE TABLE empty ("user" int, item int, rating int);
 CREATE TABLE other (a int, b int, c int);
-CREATE TABLE many AS SELECT i % 1999 AS "user", i % 1009 AS item, (i % 10) / 2.0 AS rating FROM generate_series(1, 300000) AS i;
-CREATE FUNCTION sneak() RETURNS int LANGUAGE plpgsql VOLATILE AS 'BEGIN INSERT INTO empty VALUES (1, 1, 1); RETURN 1; END';
+CREATE TABLE many AS SELECT i % 1999 AS "user", i % 1009 AS item, (i % 10) / 2.0 AS rating
+    FROM generate_series(1, 300000) AS i;
+CREATE FUNCTION sneak() RETURNS int LANGUAGE plpgsql VOLATILE AS
+    'BEGIN INSERT INTO empty VALUES (1, 1, 1); RETURN 1; END';
 CREATE FUNCTION unlock() RETURNS int LANGUAGE plpgsql VOLATILE AS
-    'BEGIN PERFORM set_config(''transaction_read_only'', ''off'', true); INSERT INTO empty VALUES (1, 1, 1); RETURN 1; END';
+    'BEGIN PERFORM set_config(''transaction_read_only'', ''off'', true);
+    INSERT INTO empty VALUES (1, 1, 1); RETURN 1; END';
 SQL
 
-rows=$'user,item,rating,timestamp\n1,dune,4.5,1577836800\n-2,Bär & Co,3,\n9007199254740993,dune,0.5,-1\n'
+rows=$'user,item,rating,timestamp\n1,dune,4.5,1577836800\n-2,Bär & Co,3,\n'
+rows+=$'9007199254740993,dune,0.5,-1\n'
 same "a table" "$rows" "$base?table=ratings"
 same "a table in a schema, by its names" $'user,item,rating\n7,x,2.5\n' \
     "$base?table=shop.Odd \"Name"
@@ -105,23 +109,28 @@ same "text, char, name" $'user,item,rating\nab,c,3\n' \
     "$base?query=SELECT 'ab'::char(5), 'c'::name, '3'::varchar"
 same "uuid, enumeration, numeric ids" \
     $'user,item,rating\n0a000000-0000-0000-0000-00000000000b,red,3\n12345678901234567890,green,4\n' \
-    "$base?query=SELECT * FROM (VALUES ('0A000000-0000-0000-0000-00000000000B'::uuid::text, 'red'::colour, 3), ('12345678901234567890', 'green'::colour, 4)) AS v"
+    "$base?query=SELECT * FROM (VALUES ('0A000000-0000-0000-0000-00000000000B'::uuid::text, \
+'red'::colour, 3), ('12345678901234567890', 'green'::colour, 4)) AS v"
 same "a uuid" $'user,item,rating\n0a000000-0000-0000-0000-00000000000b,1.50,3\n' \
     "$base?query=SELECT '0A000000-0000-0000-0000-00000000000B'::uuid, 1.50::numeric, 3"
 same "real numbers" $'user,item,rating\n1,1,0.1\n1,2,3.5\n' \
-    "$base?query=SELECT 1, i, CASE i WHEN 1 THEN 0.1 ELSE 3.5 END::float8 FROM generate_series(1, 2) AS i"
+    "$base?query=SELECT 1, i, CASE i WHEN 1 THEN 0.1 ELSE 3.5 END::float8 FROM generate_series(1, \
+2) AS i"
 same "single precision" \
     $'user,item,rating,timestamp\n1,1,0.7,\n1,2,0.9,0.7\n1,3,3.3,1.1e9\n1,4,-1e-30,-0.5\n1,5,2097152.2,7\n' \
-    "$base?query=SELECT 1, n, v, t AS ts FROM (VALUES (1, 0.7::real, NULL::real), (2, 0.9, 0.7), (3, 3.3, 1.1e9), (4, -1e-30, -0.5), (5, 2097152.25, 7)) AS x(n, v, t)"
+    "$base?query=SELECT 1, n, v, t AS ts FROM (VALUES (1, 0.7::real, NULL::real), (2, 0.9, 0.7), \
+(3, 3.3, 1.1e9), (4, -1e-30, -0.5), (5, 2097152.25, 7)) AS x(n, v, t)"
 same "single precision within a range" $'user,item,rating\n1,1,0.7\n1,2,0.9\n' \
     "$base?query=SELECT 1, n, v FROM (VALUES (1, 0.7::real), (2, 0.9)) AS x(n, v)" \
     --rating-range 0.7:0.9
 same "numerics" \
     $'user,item,rating\n1,1,0.1\n1,2,12345678.87654321\n1,3,-1e-30\n1,4,123456789012345678901234567890\n1,5,0\n1,6,20000\n' \
-    "$base?query=SELECT 1, n, v FROM (VALUES (1, 0.1), (2, 12345678.87654321), (3, -1e-30), (4, 123456789012345678901234567890), (5, 0.000), (6, 20000)) AS t(n, v)"
+    "$base?query=SELECT 1, n, v FROM (VALUES (1, 0.1), (2, 12345678.87654321), (3, -1e-30), (4, \
+123456789012345678901234567890), (5, 0.000), (6, 20000)) AS t(n, v)"
 same "text numbers" $'user,item,rating\n1,1,4.5\n' "$base?query=SELECT 1, 1, ' 4.5 '::text"
 same "times of all types" $'user,item,rating,timestamp\n1,1,1,86400\n1,2,1,86400\n' \
-    "$base?query=SELECT 1, i, 1, CASE i WHEN 1 THEN '1970-01-02' ELSE '1970-01-02 00:00:00.9' END::timestamp AS time FROM generate_series(1, 2) AS i"
+    "$base?query=SELECT 1, i, 1, CASE i WHEN 1 THEN '1970-01-02' ELSE '1970-01-02 00:00:00.9' \
+END::timestamp AS time FROM generate_series(1, 2) AS i"
 same "a date" $'user,item,rating,timestamp\n1,1,1,-86400\n' \
     "$base?query=SELECT 1, 1, 1, '1969-12-31'::date AS date"
 same "seconds since 1970" $'user,item,rating,timestamp\n1,1,1,-2\n' \
@@ -140,9 +149,12 @@ for threads in 1 4; do
 done
 
 sql <<'SQL'
-CREATE TABLE singles AS SELECT i / 300 AS "user", i % 300 AS item, CASE i % 4 WHEN 0 THEN (i % 977) / 10.0
-    WHEN 1 THEN (random() - 0.5) * 1e5 WHEN 2 THEN exp((random() - 0.5) * 160) ELSE 2097152 + i / 4.0 END::real AS rating,
-    timestamptz '2001-02-03 04:05:06.7+00' + i * interval '7777.77 seconds' AS ts FROM generate_series(0, 99999) AS i;
+CREATE TABLE singles AS SELECT i / 300 AS "user", i % 300 AS item,
+    CASE i % 4 WHEN 0 THEN (i % 977) / 10.0
+    WHEN 1 THEN (random() - 0.5) * 1e5 WHEN 2 THEN exp((random() - 0.5) * 160)
+    ELSE 2097152 + i / 4.0 END::real AS rating,
+    timestamptz '2001-02-03 04:05:06.7+00' + i * interval '7777.77 seconds' AS ts
+    FROM generate_series(0, 99999) AS i;
 SET timezone = 'Asia/Kolkata';
 \o singles.csv
 COPY (SELECT * FROM singles) TO STDOUT (FORMAT csv, HEADER);
@@ -216,7 +228,8 @@ refused "a parameter that libpq has not" 4 'invalid connection option' \
     "$base?table=ratings&colour=red"
 
 "$dpmf" import --json -q --on-error skip -o skipped.dpr \
-    "$base?query=SELECT nullif(i, 3), CASE i WHEN 4 THEN repeat('x', 2000000) WHEN 5 THEN '' ELSE 'a' END, CASE i WHEN 6 THEN 'NaN' ELSE i::real END FROM generate_series(1, 8) AS i" >said 2>&1
+    "$base?query=SELECT nullif(i, 3), CASE i WHEN 4 THEN repeat('x', 2000000) WHEN 5 THEN '' ELSE \
+'a' END, CASE i WHEN 6 THEN 'NaN' ELSE i::real END FROM generate_series(1, 8) AS i" >said 2>&1
 grep -q '"ratings":4,' said && grep -q '"skipped":4' said
 report $? "--on-error skip"
 
@@ -265,7 +278,8 @@ kind "a table with an heir that has row security" partial "$base?table=parent"
 python3 - >inserted.sql <<'PYTHON'
 import random
 random.seed(7)
-marks = ["", "\"", ",", ";", "::", "\t", "\r", "\n", "|", "{", "0", "-0", "1e999", "nan", "n/a", "soon", "infinity", "2005-09-06", "é", "x" * 70000,
+marks = ["", "\"", ",", ";", "::", "\t", "\r", "\n", "|", "{", "0", "-0", "1e999", "nan", "n/a",
+         "soon", "infinity", "2005-09-06", "é", "x" * 70000,
          "mallory", "a", "3", "  "]
 def value():
     if random.random() < 0.15:
@@ -275,15 +289,18 @@ def value():
 print("CREATE TABLE others (place real, u text, i text, r text, t text);")
 print("CREATE TABLE inserted (trial int, place real, u text, i text, r text, t text);")
 for place in range(8):
-    print(f"INSERT INTO others VALUES ({place}, 'base{place % 3}', 'i{place}', '{1 + place % 5}', {place if place % 2 else 'NULL'});")
+    print(f"INSERT INTO others VALUES ({place}, 'base{place % 3}', 'i{place}', '{1 + place % 5}', "
+          f"{place if place % 2 else 'NULL'});")
 for trial in range(120):
-    print(f"INSERT INTO inserted VALUES ({trial}, {random.randrange(9) - 0.5}, {value()}, {value()}, {value()}, {value()});")
+    print(f"INSERT INTO inserted VALUES ({trial}, {random.randrange(9) - 0.5}, "
+          f"{value()}, {value()}, {value()}, {value()});")
 PYTHON
 sql <inserted.sql && sql -c 'GRANT SELECT ON others, inserted TO dpmf'
 columns='u AS user, i AS item, r AS rating, t AS timestamp'
 rows() { # TRIAL: everyone's ratings but those of whoever was inserted
     "$dpmf" import -q --on-error skip -o got.dpr \
-        "$base?query=SELECT $columns FROM (SELECT * FROM others UNION ALL SELECT place, u, i, r, t FROM inserted WHERE trial = $1) AS x ORDER BY place" &&
+        "$base?query=SELECT $columns FROM (SELECT * FROM others UNION ALL SELECT place, u, i, r, \
+t FROM inserted WHERE trial = $1) AS x ORDER BY place" &&
         "$dpmf" export -q got.dpr --csv got && grep '^base' got/ratings.csv | sort
     rm -rf got got.dpr
 }
@@ -298,7 +315,8 @@ report $? "inserted rows change nobody else's ratings ($changed of 120 did)"
 # it with such a row and without.
 sql -c "CREATE DATABASE bytes ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
 sql -d bytes -c \
-    "CREATE TABLE ratings (user_id text, item_id text, rating int); INSERT INTO ratings VALUES ('a', 'x', 1), ('b', 'y', 5)"
+    "CREATE TABLE ratings (user_id text, item_id text, rating int); INSERT INTO ratings VALUES \
+('a', 'x', 1), ('b', 'y', 5)"
 bytes="postgres://dpmf@127.0.0.1:$server_port/bytes?table=ratings"
 printf 'item\nx\ny\n' >items.csv
 "$dpmf" ledger init -q ledger
@@ -334,7 +352,8 @@ refused "an end of COPY" 3 'syntax error' \
 refused "DROP in a table's name" 3 'does not exist' "$base?table=x\"; DROP TABLE ratings; --"
 refused "SELECT INTO" 3 'returns 0 columns' \
     "$base?query=SELECT 1 AS \"user\", 2 AS item, 3 AS rating INTO made"
-[[ $(sql -c 'SELECT (SELECT count(*) FROM empty), (SELECT count(*) FROM ratings), to_regclass('"'made'"') IS NULL') == "0|3|t" ]]
+[[ $(sql -c "SELECT (SELECT count(*) FROM empty), (SELECT count(*) FROM ratings), \
+to_regclass('made') IS NULL") == "0|3|t" ]]
 report $? "and nothing was written"
 
 # ---- passwords -----------------------------------------------------------------------------------
@@ -376,9 +395,11 @@ report $? "no password in any output"
 # ---- ends in the middle --------------------------------------------------------------------------
 
 # Rows that come slowly, a chunk and more of them; and a server that says nothing for long.
-trickle="$base?query=SELECT i, i %25 7, length(pg_sleep(0.002)::text) FROM generate_series(1, 1000000) AS i"
+trickle="$base?query=SELECT i, i %25 7, length(pg_sleep(0.002)::text) FROM generate_series(1, \
+1000000) AS i"
 silent="$base?query=SELECT 1, 2, length(pg_sleep(600)::text)"
-busy='SELECT count(*) FROM pg_stat_activity WHERE application_name = '"'dpmf'"' AND state = '"'active'"
+busy="SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dpmf' \
+AND state = 'active'"
 
 # is_busy N: waits until so many commands of ours run at the server.
 is_busy() {

@@ -53,7 +53,8 @@ server_again() {
     (
         cd "$server_folder" || exit 1
         server_as_user "$server_programs/pg_ctl" -D data -w -l log start -o "-c fsync=off \
-            -c max_wal_size=8GB -c listen_addresses=127.0.0.1 -c port=$server_port -k $server_folder"
+            -c max_wal_size=8GB -c listen_addresses=127.0.0.1 -c port=$server_port -k \
+$server_folder"
     ) >>"$server_folder.log" 2>&1
 }
 

@@ -159,7 +159,8 @@ step "the program uses the packaged library" inside sh -c \
     'ldd /usr/bin/dpmf | grep -Eq "libdpmf.so.0 => (/usr)?/lib/"'
 # shellcheck disable=SC2016 # for the shell inside
 step "every program, function and the package has its manual" inside sh -c '
-    for page in "1 dpmf" "1 dpmf-train" "3 libdpmf" "3 dpmf_train" "3 dpmf_store_close" "3 dpmf-python"; do
+    for page in "1 dpmf" "1 dpmf-train" "3 libdpmf" "3 dpmf_train" \
+        "3 dpmf_store_close" "3 dpmf-python"; do
         man --where $page >/dev/null || exit 1
     done'
 step "bash completes dpmf" inside bash -c \

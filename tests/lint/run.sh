@@ -21,7 +21,8 @@ bad() {
 # A small lawful tree.
 begin() {
     rm -rf "$scratch/tree"
-    mkdir -p "$scratch"/tree/{include,lib/base,lib/store,lib/ratings,lib/recommend,programs,tests/unit}
+    mkdir -p "$scratch"/tree/{include,programs,tests/unit} \
+        "$scratch"/tree/lib/{base,store,ratings,recommend}
     cd "$scratch/tree"
     echo 'extern int dpmf;' >include/dpmf.h
     printf '#include "dpmf.h"\n' >lib/base/error.h
@@ -217,8 +218,8 @@ for data in 'static int counter;' 'int counter = 3;' '_Thread_local int counter;
 done
 
 begin
-printf 'static const char *const name[] = {"a", "b"};\nconst int two = 2;\nconst char *f(int i);\n%s\n' \
-    'const char *f(int i) { return name[i]; }' >lib/base/number.c
+printf '%s\n' 'static const char *const name[] = {"a", "b"};' 'const int two = 2;' \
+    'const char *f(int i);' 'const char *f(int i) { return name[i]; }' >lib/base/number.c
 compile lib/base/number.c
 passes "constants, relocated ones too" --objects build
 
@@ -229,7 +230,8 @@ catches "no objects where some should be" 'no object files' --objects build
 # packages.txt: package, known purpose, a reason; every package once.
 cd "$root"
 if awk '/^(#|$)/ { next }
-    NF < 3 || $2 !~ /^(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench|coverage)(,(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench|coverage))*$/ || seen[$1]++ { print; bad = 1 }
+    BEGIN { one = "(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench|coverage)" }
+    NF < 3 || $2 !~ "^" one "(," one ")*$" || seen[$1]++ { print; bad = 1 }
     END { exit bad }' packages.txt >"$scratch/out"; then
     ok
 else
@@ -357,7 +359,8 @@ prose() {
     mkdir -p "$scratch/bin"
     printf '#!/bin/sh\nexit 0\n' >"$scratch/bin/codespell"
     chmod +x "$scratch/bin/codespell"
-    PATH=$scratch/bin:$PATH "$root/scripts/prose_check.sh" "$scratch/tree" >"$scratch/out" 2>&1
+    PATH=$scratch/bin:$PATH "$root/scripts/prose_check.sh" "${1:-$scratch/tree}" \
+        >"$scratch/out" 2>&1
 }
 finds() { ! prose && grep -q "$1" "$scratch/out"; }
 expect "prose: a small tree" prose
@@ -367,9 +370,16 @@ begin
 echo 'int n; /* of the rows */' >>lib/base/error.h
 expect "prose: a comment that does not stand alone" finds 'stand alone'
 begin
-printf '/* %0100d */\n' 1 >lib/base/long.h
-expect "prose: a long line" finds 'beyond 100 columns'
+words=$(printf 'word %.0s' {1..25})
+for comment in "lib/base/long.h /* $words */" "tests/long.sh # $words" "tests/long.py # $words"; do
+    echo "${comment#* }" >"${comment%% *}"
+    expect "prose: a long line in ${comment%% *}" finds "^${comment%% *}:1:"
+    rm "${comment%% *}"
+done
+printf "# %0100d\n" 1 >tests/long.sh
+expect "prose: a row of data" prose
 cd "$root"
+expect "prose: this tree" prose "$root"
 
 printf '%d passed, %d failed\n' "$passed" "$failed"
 ((failed == 0))

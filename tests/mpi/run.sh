@@ -456,7 +456,8 @@ cat >enter.sh <<'END'
 while [ "${1#-}" != "$1" ]; do shift; done
 number=${1##*.}
 shift
-exec ip netns exec "$NAMESPACE-$number" unshare --uts sh -c "hostname node$number; exec \$0 \"\$@\"" sh -c "$*"
+exec ip netns exec "$NAMESPACE-$number" unshare --uts \
+    sh -c "hostname node$number; exec \$0 \"\$@\"" sh -c "$*"
 END
 chmod +x enter.sh
 export NAMESPACE=dpmf-test-$$

@@ -1,4 +1,5 @@
-# shellcheck shell=bash disable=SC2154 # run.sh sets binary; train_sgd.sh's ratings are made anew, so that each stands alone
+# shellcheck shell=bash disable=SC2154 # run.sh sets binary
+# train_sgd.sh's ratings are made anew, so that each stands alone.
 # Gibbs and evaluation by several processes: one chain, whatever their number. A part of run.sh.
 
 "$binary" synth -q --users 5000 --items 200 --ratings 120000 --rank 3 --seed 6 -o g.dpr

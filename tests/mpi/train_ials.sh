@@ -1,4 +1,5 @@
-# shellcheck shell=bash disable=SC2154 # run.sh sets binary; the ratings are made anew, so that it stands alone
+# shellcheck shell=bash disable=SC2154 # run.sh sets binary
+# The ratings are made anew, so that it stands alone.
 # Implicit least squares by several processes: one model, but for the rounding of sums. A part of
 # run.sh.
 

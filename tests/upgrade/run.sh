@@ -54,7 +54,8 @@ check_ratings() {
     refuses 6 "import the ratings again" "$dpmf" train store.dpr -o "$work/r.safetensors" \
         --epsilon 1 --rating-range 1:5 \
         --catalogue catalogue.csv --population films --ledger "$work/ledger"
-    verdict "$version: a store that does not say how it was read is not refused by private runs, with the way out"
+    verdict "$version: a store that does not say how it was read is not refused by private runs, \
+with the way out"
 }
 
 check_checkpoints() {

@@ -7,4 +7,5 @@ audit() {
         --confidence 0.9999
 }
 { audit 2>/dev/null || audit; } |
-    sed -E 's/[0-9]+(\.[0-9]+)? (runs?|%|of what|of the bound|contributions)/N \2/g; s/least [0-9.]+/least X/g'
+    sed -E 's/[0-9]+(\.[0-9]+)? (runs?|%|of what|of the bound|contributions)/N \2/g;
+        s/least [0-9.]+/least X/g'

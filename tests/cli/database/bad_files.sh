@@ -41,7 +41,8 @@ python3 - <<'PYTHON'
 import sqlite3, subprocess
 database = sqlite3.connect("ratings.db", isolation_level=None)
 database.execute("BEGIN EXCLUSIVE")
-run = subprocess.run(["dpmf", "import", "sqlite:ratings.db?table=ratings", "-o", "r.dpr"], stderr=subprocess.STDOUT)
+run = subprocess.run(["dpmf", "import", "sqlite:ratings.db?table=ratings", "-o", "r.dpr"],
+                     stderr=subprocess.STDOUT)
 print("exit", run.returncode)
 PYTHON
 ls

@@ -7,7 +7,8 @@ release() { # release FILE INPUT OPTIONS
     local out=$1 input=$2
     shift 2
     dpmf train -q "$input" --epsilon 20 --catalogue items.csv --ledger l --json -o "$out" "$@" |
-        grep -o '"mechanism":"[a-z]*","kind":"[a-z ]*","assumptions":[^]]*]\|"users":[0-9]*\|"out_of_range":[0-9]*'
+        grep -o -e '"mechanism":"[a-z]*","kind":"[a-z ]*","assumptions":[^]]*]' \
+            -e '"users":[0-9]*' -e '"out_of_range":[0-9]*'
 }
 release a.safetensors r.dpr --goal ranking
 dpmf privacy verify a.safetensors | head -1
@@ -30,7 +31,8 @@ awk -F, 'NR == 1 { print "item,kind" } NR > 1 { print $1 "," NR % 3 }' items.csv
 release c.safetensors r.dpr --goal ranking --user-privacy wishes.csv --item-features features.csv
 dpmf privacy verify c.safetensors | head -1
 
-echo "== likes of ratings: what is below the bound takes no part, and a store without a declared layout stays refused"
+echo "== likes of ratings: what is below the bound takes no part, and a store without a declared \
+layout stays refused"
 release d.safetensors r.dpr --like 4
 release e.safetensors ratings.csv --like 5
 release f.safetensors ratings.csv --like any

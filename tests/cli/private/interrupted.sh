@@ -7,7 +7,8 @@ printf 'user,epsilon\nAnn,0\n' >wishes
 cat >train <<'END'
 trap : INT
 dpmf ledger init -q l
-env --default-signal=INT dpmf train r.csv --epsilon 1 --rating-range 1:5 --catalogue items --user-privacy wishes --ledger l -o x.safetensors
+env --default-signal=INT dpmf train r.csv --epsilon 1 --rating-range 1:5 --catalogue items \
+    --user-privacy wishes --ledger l -o x.safetensors
 echo "status $?"
 END
 {

@@ -7,7 +7,8 @@ python3 - <<'PYTHON'
 import sqlite3
 database = sqlite3.connect("r.db")
 database.execute("CREATE TABLE ratings (user, item, rating)")
-database.executemany("INSERT INTO ratings VALUES (?, 'a', 3)", [("u1",), ("u1\n",), ("u\n1",), ("u\r3",), ("u2",)])
+database.executemany("INSERT INTO ratings VALUES (?, 'a', 3)",
+                     [("u1",), ("u1\n",), ("u\n1",), ("u\r3",), ("u2",)])
 database.commit()
 PYTHON
 dpmf import -q r.jsonl --format jsonl --on-error skip -o r.dpr

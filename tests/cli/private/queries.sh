@@ -7,9 +7,11 @@ python3 - <<'PYTHON' || exit 77
 import sqlite3
 base = sqlite3.connect("r.db")
 base.execute("create table Ratings (user, item, rating)")
-base.executemany("insert into Ratings values (?, ?, ?)", [(f"u{i}", "ab"[i % 2], 1 + i % 5) for i in range(9)])
+base.executemany("insert into Ratings values (?, ?, ?)",
+                 [(f"u{i}", "ab"[i % 2], 1 + i % 5) for i in range(9)])
 base.execute("create table \"it's\" as select * from Ratings")
-base.execute("create view seen as select user, item, (select count(*) from Ratings) % 5 + 1 as rating from Ratings")
+base.execute("create view seen as select user, item, (select count(*) from Ratings) % 5 + 1 "
+             "as rating from Ratings")
 base.commit()
 PYTHON
 try() {
@@ -42,7 +44,8 @@ python3 - <<'PYTHON'
 import sqlite3
 base = sqlite3.connect("g.db")
 base.execute("create table ratings (user, item, r0 int)")
-base.executemany("insert into ratings values (?, ?, ?)", [(f"u{i}", "ab"[i % 2], 1 + i % 5) for i in range(9)])
+base.executemany("insert into ratings values (?, ?, ?)",
+                 [(f"u{i}", "ab"[i % 2], 1 + i % 5) for i in range(9)])
 base.execute("create table beside as select user, item, r0 as rating from ratings")
 base.execute("alter table ratings add column Rating as (abs(r0))")
 base.execute("alter table beside add column double as (abs(rating))")

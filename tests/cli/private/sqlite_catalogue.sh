@@ -5,7 +5,8 @@ import sqlite3
 for name in ("r.db", "other.db"):
     database = sqlite3.connect(name)
     database.execute("CREATE TABLE ratings (user, item, rating)")
-    database.executemany("INSERT INTO ratings VALUES (?, ?, ?)", [("u%d" % u, "a", 1 + u % 5) for u in range(100)])
+    database.executemany("INSERT INTO ratings VALUES (?, ?, ?)",
+                         [("u%d" % u, "a", 1 + u % 5) for u in range(100)])
     database.commit()
 PYTHON
 for catalogue in r.db other.db; do

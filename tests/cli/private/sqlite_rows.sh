@@ -6,7 +6,8 @@ import sqlite3
 database = sqlite3.connect("r.db")
 database.execute("CREATE TABLE ratings (user, item, rating, timestamp)")
 rows = [("u%d" % u, "a", 1 + u % 5, u) for u in range(100)]
-bad = [(None, "a", 3, 1), ("x", "a", "n/a", 1), ("x", "a", 3, "soon"), (b"\0", "a", 3, 1), (1.5, "a", 3, 1), ("x" * 70000, "a", 3, 1)]
+bad = [(None, "a", 3, 1), ("x", "a", "n/a", 1), ("x", "a", 3, "soon"), (b"\0", "a", 3, 1),
+       (1.5, "a", 3, 1), ("x" * 70000, "a", 3, 1)]
 database.executemany("INSERT INTO ratings VALUES (?, ?, ?, ?)", bad + rows + bad)
 database.commit()
 PYTHON

@@ -12,7 +12,8 @@ grep -ao '"adapted\\":true' one
 again=$(python3 -c '
 import json
 found = [json.loads(line) for line in open("lines.json")][0]
-print("--learning-rate", found["learning_rate"], "--reg", found["regularization"], "--epochs", found["epochs"])')
+print("--learning-rate", found["learning_rate"], "--reg", found["regularization"],
+      "--epochs", found["epochs"])')
 # shellcheck disable=SC2086 # three options and their values
 dpmf train r.dpr -k 64 --deterministic $again -o given -q
 for model in one given; do dpmf predict $model r.dpr -q >$model.csv; done

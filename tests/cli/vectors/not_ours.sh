@@ -3,7 +3,8 @@
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 cp "$CLI_TESTS/fixtures/release.safetensors" .
 sql() { python3 -c \
-    'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()' "$@"; }
+    'import sqlite3, sys; c = sqlite3.connect(sys.argv[1])
+c.executescript(sys.argv[2]); c.close()' "$@"; }
 try() { # try FILE...: the export, and whether the files are what they were
     cksum "$@" >before
     dpmf export -q release.safetensors "--$form" "$1" --replace

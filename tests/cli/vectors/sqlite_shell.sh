@@ -5,5 +5,6 @@ dpmf export "$CLI_TESTS/fixtures/release.safetensors" --sqlite a.sqlite --catalo
 sqlite3 a.sqlite .schema \
     "SELECT number, id, title, bias, hex(vector) FROM items JOIN item_vectors USING (number)" \
     "SELECT * FROM model WHERE field <> 'statement'" \
-    "SELECT * FROM statement WHERE field IN ('epsilon', 'delta', 'releases.1.sigma', 'insecure', 'declared_users')" \
+    "SELECT * FROM statement WHERE field IN ('epsilon', 'delta', 'releases.1.sigma', 'insecure', \
+'declared_users')" \
     "SELECT count(*) FROM statement" "PRAGMA integrity_check"
