@@ -44,13 +44,48 @@ HISTORY = [
 ]
 
 
+SERVICES = [
+    "Letterboxd", "IMDb", "Goodreads", "StoryGraph", "Trakt", "Netflix", "Spotify", "Last.fm"
+]
+
+BOX = """const box = document.querySelector(arguments[0]).getBoundingClientRect();
+    return [box.top, box.bottom];"""
+
+
+def test_a_history_is_offered_where_one_begins(page, material):
+    """On a phone too, on the first screen, by the names of the services; and what is wrong with a
+    file is in sight."""
+    try:
+        for width, height in [(1280, 860), (390, 844)]:
+            page.resize(width, height)
+            page.open(shelf(material))
+            page.run("scrollTo(0, 0)")
+            for part in ["#bring", "#bring-note"]:
+                top, bottom = page.run(BOX, part)
+                assert 0 <= top < bottom <= height, (part, top, bottom)
+            note = page.text("#bring-note")
+            assert [service for service in SERVICES if service not in note] == [], note
+            page.run("""document.getElementById("file").click = () => { window.asked = true; };
+                document.getElementById("bring").click();""")
+            assert page.run("return window.asked"), "the button does not ask for a file"
+            page.find("#file").send_keys(material.write("wrong.csv", b"\xff\xfe\x00rubbish"))
+            page.until(lambda: page.is_shown("#notice"), "what is wrong with it")
+            page.until(lambda: 0 <= min(page.run(BOX, "#notice")) and
+                       max(page.run(BOX, "#notice")) <= height, "the notice, in sight")
+            page.run("dpmf.rate(1, 5)")
+            assert (page.is_shown("#bring") and
+                    not page.is_shown("#bring-note")), "the words are for the beginning"
+    finally:
+        page.resize(1280, 860)
+
+
 def test_a_history_is_shown_before_it_is_taken(page, material):
     page.open(shelf(material))
     bring(page, ["ratings.csv", letterboxd(HISTORY)])
     assert (page.is_shown("#history") and
             page.text("#history-heading") == "Your history from Letterboxd")
     assert groups(page) == {
-        "unsure": "1 that could be several titles: choose", "none": "1 not found here",
+        "unsure": "1 not certain: please choose", "none": "1 not found here",
         "likely": "1 found, though the year or a part of the title differs", "sure": "3 found"
     }, groups(page)
     assert page.text("#history-take") == "Take 3 ratings" and "1 more" in page.text("#history-seen")

@@ -543,6 +543,10 @@ def test_speaking_another_language(page, material):
                 page.run("return document.documentElement.lang") == tag)
         assert (pick_list(page) == titles and
                 len(stars_of(page)) == 5), ("the language changed more than the words")
+        point = "," if tag in ["de", "fr", "es"] else "."
+        assert re.match(rf"\d[{point}]\d\D", page.text("#pick-list .score")), "another number"
+        english_limits = page.run("return document.querySelectorAll('#limits [lang=en]').length")
+        assert english_limits == 0, "what is not covered is in English"
         page.find("#pick-list .title").click()
         left = [
             text for text in page.run(

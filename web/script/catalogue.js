@@ -18,8 +18,8 @@ function makeScale(min, max, isOfEvents, like) {
     return {
         min, max, step, hearts: isOfEvents, like,
         stars: min === step && n <= 10 && !isOfEvents ? Array.from({ length: n }, (_, i) => min + i * step) : null,
-        show: (value) => isOfEvents ? "♥" : String(+value.toFixed(2)),
-        expect: (value) => clamp(value, min, max).toFixed(decimals),
+        show: (value) => isOfEvents ? "♥" : decimal(value, 2, 0),
+        expect: (value) => decimal(clamp(value, min, max), decimals),
         share: (value) => (clamp(value, min, max) - min) / (max - min),
     };
 }
@@ -75,7 +75,7 @@ function factsOf(item) {
     if (!facts) return "";
     const year = facts.years[item], kinds = facts.of[item].map((kind) => facts.kinds[kind]);
     const isSaid = year > 0 && titles[item].includes(String(year)); /* many titles end with their year */
-    return [...(year > 0 && !isSaid ? [String(year)] : []), ...kinds].join(" · ");
+    return [...(year > 0 && !isSaid ? [String(year)] : []), ...kinds].join("\u00a0· "); /* no line begins with a dot */
 }
 
 /* A sentence about the years of the titles here, which tells what cannot be found; "" where they are not known. */

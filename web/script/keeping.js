@@ -27,7 +27,7 @@ function startKeeping() {
             else if (!Object.keys(MEMORIES).some((other) => $(other).checked)) notice(t("notRemembered"));
         });
     $("export").addEventListener("click", saveFile);
-    $("import").addEventListener("click", () => $("file").click());
+    for (const button of ["import", "bring"]) $(button).addEventListener("click", () => $("file").click());
     $("file").addEventListener("change", loadFile);
     $("forget").addEventListener("click", () => sure(true));
     $("sure-no").addEventListener("click", () => sure(false));

@@ -85,7 +85,7 @@ function showRated() {
     arrange($("rated"), items.map((item) => ratedRows.get(item)));
     $("older").hidden = all.length <= older;
     $("older").textContent = t("older", { n: Math.min(50, all.length - older) });
-    $("taste-empty").hidden = items.length > 0;
+    $("taste-empty").hidden = $("bring-note").hidden = items.length > 0;
     $("taste-count").textContent = ratings.size ? count(ratings.size) : "";
     $("export").disabled = ratings.size + later.size + hidden.size === 0;
 }

@@ -199,8 +199,9 @@ async function loadFile() {
     if (files.length === 0) return;
     const read = await Promise.all(files.map(async (file) => ({ name: file.name, size: file.size, bytes: new Uint8Array(await file.arrayBuffer()) })));
     $("file").value = ""; /* the same file may be chosen again */
-    if (read.some((file) => file.size > 200e6)) return notice(t("fileTooLarge"));
-    bringFiles(read);
+    if (read.some((file) => file.size > 200e6)) notice(t("fileTooLarge"));
+    else bringFiles(read);
+    if (!$("history").open) $("notice").scrollIntoView({ block: "nearest" }); /* the button may be far from it */
 }
 
 /* Files of other services are matched by their titles, and shown first; what this page wrote is taken at once. */

@@ -97,8 +97,8 @@ function showGuesses(said, isProven) {
     $("guess-text").textContent = t(isProven ? "guessProven" : "guessAssumed");
     $("guess-figure").textContent = t("guessFigure", { n });
     $("guess-picture").replaceChildren(guessPicture(right));
-    const exact = t("guessExact", { value: right >= 99.9 ? "100" : atMost(right, 1), epsilon });
-    $("guess-exact").textContent = exact + (oneIn ? " " + t("guessDelta", { delta: +delta.toFixed(12), n: oneIn }) : "") + ".";
+    const exact = t("guessExact", { value: right >= 99.9 ? "100" : atMost(right, 1), epsilon: decimal(epsilon, 12, 0) });
+    $("guess-exact").textContent = exact + (oneIn ? " " + t("guessDelta", { delta: decimal(delta, 12, 0), n: oneIn }) : "") + ".";
     const plus = oneIn ? t("oddsPlus", { n: oneIn }) : "";
     $("odds").textContent = (odds ? t(isProven ? "oddsText" : "oddsTextAssumed", { odds, plus }) : t("oddsNone")) +
         (right >= 90 ? " " + t("weak") : "");
@@ -115,8 +115,16 @@ function showMaker({ about }) {
         make("dd", { text: about[name], dir: "auto" })]));
 }
 
+/* What every statement leaves out is in the reader's language; what only this one does, as it was published. */
+const OUTSIDE = { "a person's own vector and recommendations, made at home": "limitOwn", "other releases of the same people": "limitOther",
+    "the curator, who holds the ratings": "limitCurator", "the curator, who holds the events": "limitCurator",
+    "how long the run took, and other traces of it on the machine": "limitTraces" };
+
+const outsideLine = (text) => Object.hasOwn(OUTSIDE, text) ? make("li", { text: t(OUTSIDE[text]) }) :
+    make("li", { text: sentence(text), lang: "en", dir: "ltr" });
+
 function showPrivacy(said) {
-    const stamp = stampOf(said), english = { lang: "en", dir: "ltr" };
+    const stamp = stampOf(said);
     $("not-private").hidden = !stamp;
     $("not-private").textContent = stamp ? t(stamp) : "";
     $("published").textContent = t(said.mechanism === "posterior" ? "publishedDraw" : "published", { n: release.items }) +
@@ -124,7 +132,7 @@ function showPrivacy(said) {
     showGuesses(said, !stamp);
     showMaker(said);
     $("limits").replaceChildren(...said.assumptions.map((text) => make("li", { text: t("limitAssumed", { text }) })),
-        make("li", { text: t("limitPeople") }), ...said.outside.map((text) => make("li", { text: sentence(text), ...english })),
+        make("li", { text: t("limitPeople") }), ...said.outside.map(outsideLine),
         make("li", { text: t("limitPage") }));
     $("statement").textContent = said.text;
     $("about").textContent = [t("aboutTitles", { n: release.items }), t("aboutFactors", { n: release.factors }),

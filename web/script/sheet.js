@@ -42,7 +42,7 @@ function roundedParts(parts, sum) {
     return cents.map((x) => x / 100);
 }
 
-const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
+const signed = (x) => (x < 0 ? "−" : "+") + decimal(Math.abs(x), 2);
 
 /* The rating that is expected, with its number large; nothing of events, which have none. */
 function expectedLine(prediction, isOwn) {
@@ -74,9 +74,9 @@ function whyTable({ score, crowd, habit, taste, prediction, reason, shares }, is
     return [
         ...expectedLine(prediction, isOwn),
         make("p", { class: "why" }, ...reasonOf({ reason, shares })),
-        make("table", { class: "why-table" }, make("tbody", {}, part("general", "partCrowd", shownCrowd.toFixed(2)),
+        make("table", { class: "why-table" }, make("caption", { text: t("sheetParts") }), make("tbody", {}, part("general", "partCrowd", decimal(shownCrowd, 2)),
             ...(scale.hearts ? [] : [part("habit", "partHabit", signed(shownHabit))]), part("taste", "partTaste", signed(shownTaste)), ...rows,
-            part("sum", "partSum", score.toFixed(2)))),
+            part("sum", "partSum", decimal(score, 2)))),
     ];
 }
 

@@ -13,6 +13,15 @@ let isAboutLikes = false; /* a release of events: where there are words of their
 
 const count = (n) => n.toLocaleString(language);
 
+/* A number with so many digits after the point or comma of the language; with `least` of them, where zeros at its end say nothing. */
+const decimalForms = new Map();
+function decimal(x, digits, least = digits) {
+    const key = `${language} ${digits} ${least}`;
+    if (!decimalForms.has(key))
+        decimalForms.set(key, new Intl.NumberFormat(language, { minimumFractionDigits: least, maximumFractionDigits: digits }));
+    return decimalForms.get(key).format(+x.toFixed(digits));
+}
+
 /* The text of that name, in its form for the number n. */
 function textOf(name, n) {
     const own = TEXTS[language], found = (isAboutLikes ? own[name + "Hearts"] : undefined) ?? own[name] ?? TEXTS.en[name];
