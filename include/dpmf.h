@@ -289,7 +289,8 @@ struct dpmf_layout {
     char formats[128];  /* formats of all inputs, separated by ", " */
     uint64_t spare[3];
     bool is_shard;   /* one of several shards: which users are in it follows from the others */
-    bool is_queried; /* a query or a view of a database gave the records: a release is partial */
+    bool is_queried; /* a query, a view or a generated column of a database gave the records: a
+                        release is partial */
 };
 
 /* What an import or a synthesis did. */
@@ -308,7 +309,7 @@ struct dpmf_import_report {
     struct dpmf_layout layout;       /* how the records were read */
     uint64_t not_liked;              /* ratings below `like`, which became no events */
     bool holds_events;               /* `ratings` are events, each a pair of a user and an item */
-    uint64_t spare[1];
+    uint64_t other_headers;          /* bad records that name columns otherwise than the header */
     bool first_line_contradicts; /* the first line names columns otherwise than `columns` does */
 };
 
@@ -556,7 +557,7 @@ struct dpmf_store_info {
     uint64_t bad_records;      /* dropped when it was packed for this use; 0 unless is_temporary */
     uint64_t not_liked;        /* ratings below `like` that made no event then */
     bool first_line_contradicts; /* then, the first line named columns otherwise than `columns` */
-    uint64_t spare[1];
+    uint64_t other_headers;      /* bad records then that named columns otherwise than the header */
 };
 
 /* Describes a store without reading its ratings.
@@ -1395,8 +1396,8 @@ enum dpmf_assumption {
     DPMF_ASSUMES_CATALOGUE = 2, /* the catalogue was made from the ratings: it shows rated items */
     DPMF_ASSUMES_DELTA = 4,     /* the curator accepted a large delta */
     DPMF_ASSUMES_EPSILON = 8,   /* the curator accepted a large epsilon */
-    /* a query or a view of a database gave the ratings: other people's rows may decide about a
-       person's */
+    /* a query, a view or a generated column of a database gave the ratings: other people's rows may
+       decide about a person's */
     DPMF_ASSUMES_QUERY = 16,
     DPMF_ASSUMES_LAST = DPMF_ASSUMES_QUERY,
 };

@@ -109,6 +109,7 @@ static int run(struct invocation *invocation) {
     int status = check_directory(invocation);
     if (status != STATUS_DONE) return status;
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    if (rc == 0) report_quiet_alerts(&invocation->terminal, store);
     if (rc == 0)
         rc = dpmf_store_shard(store, invocation->value[OPTION_OUTPUT],
                               parts > UINT32_MAX ? UINT32_MAX : (uint32_t)parts, &invocation->run,

@@ -162,6 +162,7 @@ static int run(struct invocation *invocation) {
     if (rc == 0) rc = dpmf_output_check(invocation->value[OPTION_TEST], &error);
     if (rc == 0)
         rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    if (rc == 0) report_quiet_alerts(&invocation->terminal, store);
     if (rc == 0)
         rc =
             dpmf_store_split(store, invocation->value[OPTION_TRAIN], invocation->value[OPTION_TEST],

@@ -310,12 +310,19 @@ static void tell_query(struct terminal *terminal, const struct dpmf_release_repo
     terminal_alert_print(terminal, "the release will not be proven: it assumes %s", sentence);
 }
 
+/* What tell_before_spending works with. */
+struct before_spending {
+    struct terminal *terminal;
+    bool alarms; /* something is wrong that was reported when the ratings were read */
+};
+
 /* Before anything is spent: what the curator would want to have known. */
 static int tell_before_spending(void *self, const struct dpmf_release_report *report) {
     enum { SECONDS_TO_INTERRUPT = 5 };
-    struct terminal *terminal = self;
+    const struct before_spending *before = self;
+    struct terminal *terminal = before->terminal;
     terminal_progress_end(terminal);
-    bool alarms = tell_ratings(terminal, report);
+    bool alarms = tell_ratings(terminal, report) || before->alarms;
     alarms |= tell_wishes(terminal, report);
     alarms |= tell_people(terminal, report);
     alarms |= tell_what_is_new(terminal, report);
@@ -405,6 +412,7 @@ static void spent_json(struct dpmf_json *json, const struct dpmf_ledger_populati
 /* What the import of a store dropped is not known any more. */
 static void losses_json(struct dpmf_json *json, const struct dpmf_store_info *read) {
     if (read->not_liked > 0) dpmf_json_uint(json, "not_liked", read->not_liked);
+    if (read->other_headers > 0) dpmf_json_uint(json, "other_headers", read->other_headers);
     if (read->is_temporary)
         dpmf_json_uint(json, "bad_records", read->bad_records);
     else
@@ -544,7 +552,8 @@ static int read_budget(struct invocation *invocation, struct dpmf_budget *budget
 
 int train_private_run(struct invocation *invocation) {
     struct dpmf_release_options options = fill(invocation);
-    options.before_spending_self = &invocation->terminal;
+    struct before_spending before = {.terminal = &invocation->terminal};
+    options.before_spending_self = &before;
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_release_report report;
     struct dpmf_store_info read = {0};
@@ -570,9 +579,8 @@ int train_private_run(struct invocation *invocation) {
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
     dpmf_store_info(store, &read);
-    if (rc == 0 && read.first_line_contradicts && terminal->quiet)
-        terminal_alert_print(terminal, "the first line names the columns otherwise than --columns "
-                                       "does: which is right?");
+    if (rc == 0) report_quiet_alerts(terminal, store);
+    before.alarms = read.other_headers > 0;
     if (rc == 0 && read.not_liked > 0)
         terminal_note_print(terminal, "%s below --like made no event",
                             text_count(read.not_liked, "rating").text);

@@ -107,7 +107,8 @@ struct report_layout report_layout(const struct dpmf_layout *layout) {
         snprintf(words.text, sizeof words.text, "layout %s%s; %s", layout->origin, where, verdict);
     else
         snprintf(words.text, sizeof words.text, "%s%s, layout %s%s, %s%s; %s", layout->formats,
-                 layout->is_queried ? " by a query or a view" : "", layout->origin,
+                 layout->is_queried ? " by a query, a view or a generated column" : "",
+                 layout->origin,
                  strcmp(layout->origin, "dependent") == 0 ? " on other records" : "",
                  layout->drops_bad ? "bad records dropped one by one" : "no bad records allowed",
                  where, verdict);
@@ -134,6 +135,7 @@ static int print_json(const char *output, const struct dpmf_import_report *repor
     dpmf_json_uint(json, "duplicates", report->duplicates);
     if (report->not_liked > 0) dpmf_json_uint(json, "not_liked", report->not_liked);
     dpmf_json_uint(json, "skipped", report->skipped);
+    if (report->other_headers > 0) dpmf_json_uint(json, "other_headers", report->other_headers);
     if (report->first_skipped.code != 0) {
         char first[2 * DPMF_ERROR_TEXT_MAX];
         error_show(&report->first_skipped, first, sizeof first);
@@ -161,6 +163,26 @@ static void print_details(struct terminal *terminal, const struct dpmf_import_re
     terminal_note_print(terminal, "  %-12s %s", "format", report->format);
 }
 
+void report_other_headers(struct terminal *terminal, uint64_t n) {
+    if (n == 0) return;
+    terminal_alert_print(terminal,
+                         "lines that name the columns otherwise than the header does: %s. If other "
+                         "files begin there, users, items and ratings were exchanged in them: give "
+                         "the files one by one; to have the line named, import them without "
+                         "--on-error skip",
+                         text_number(n).text);
+}
+
+void report_quiet_alerts(struct terminal *terminal, const struct dpmf_store *store) {
+    struct dpmf_store_info info = {0};
+    if (!terminal->quiet || store == NULL) return; /* the library's warnings were shown */
+    dpmf_store_info(store, &info);
+    if (info.first_line_contradicts)
+        terminal_alert_print(terminal, "the first line names the columns otherwise than --columns "
+                                       "does: which is right?");
+    report_other_headers(terminal, info.other_headers);
+}
+
 int report_import_print(struct invocation *invocation, const char *output,
                         const struct dpmf_import_report *report) {
     struct terminal *terminal = &invocation->terminal;
@@ -170,6 +192,7 @@ int report_import_print(struct invocation *invocation, const char *output,
     terminal_progress_end(terminal);
     if (report->ratings == 0)
         terminal_alert_print(terminal, "there are no usable ratings: the store is empty");
+    if (terminal->quiet) report_other_headers(terminal, report->other_headers);
     if (report->duplicates > 0 && report->holds_events && !liked)
         snprintf(duplicates, sizeof duplicates, "; %s of a pair met before, counts added",
                  text_count(report->duplicates, "record").text);

@@ -290,8 +290,10 @@ static bool take_row(struct row *row) {
     if (!take_id(row, COLUMN_USER, &record.user, &record.user_length) ||
         !take_id(row, COLUMN_ITEM, &record.item, &record.item_length) ||
         (row->column[COLUMN_RATING] >= 0 && !take_rating(row, &record.rating)) ||
-        (row->column[COLUMN_TIME] >= 0 && !take_time(row, &record.time)))
+        (row->column[COLUMN_TIME] >= 0 && !take_time(row, &record.time))) {
+        record_batch_look(row->records, &record, row->number);
         return row->go_on;
+    }
     return record_batch_add(row->records, &record, row->number, place_of(row, COLUMN_USER),
                             place_of(row, COLUMN_ITEM), place_of(row, COLUMN_RATING));
 }

@@ -27,14 +27,21 @@ struct delimited {
     enum delimited_ids ids;
     uint64_t max_user, max_item; /* IDS_MATRIX */
     const char *hint;            /* for rows of the wrong number of columns */
+    uint64_t names, order;       /* sums over the names in the header: the first whatever their
+                                    order, the second not; 0 without a header */
 };
 
 /* struct text_format's parse; source->state is a struct delimited. */
 void delimited_parse(const struct text_source *source, struct text_chunk *chunk,
                      struct record_batch *batch);
 
-/* Whether a row names the user and the item. A pair of them has no number that a header would lack:
- * so names of columns are no record, wherever they stand. */
+/* Whether a row names the user and the item, in whichever columns. A pair of them has no number
+ * that a header would lack: so names of columns are no record, wherever they stand. */
 bool delimited_names_pair(const struct delimited *layout, const struct row *row);
+
+/* Whether a row, of which all fields are kept, names columns as a header does, and in other places
+ * than they were settled to be in: that of another table, put after the first. `counts`: the values
+ * are counts. */
+bool delimited_names_otherwise(const struct delimited *layout, const struct row *row, bool counts);
 
 #endif

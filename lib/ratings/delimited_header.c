@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "ratings/field_text.h"
@@ -308,6 +309,55 @@ static bool contradicts(const struct row *row, const struct delimited *layout) {
     return false;
 }
 
+/* ---- headers of other tables ----------------------------------------------------------------- */
+
+/* Remembers the names in a header. Case, `_`, `-` and blanks do not count. */
+static void sum_names(const struct row *row, bool typed, uint64_t *names, uint64_t *order) {
+    char reduced[64];
+    *names = *order = 0;
+    for (uint32_t i = 0; i < kept_columns(row); i++) {
+        const char *name;
+        size_t n = name_of(row, i, typed, &name), length = 0;
+        for (size_t j = 0; j < n && length < sizeof reduced; j++)
+            if (name[j] != '_' && name[j] != '-' && name[j] != ' ')
+                reduced[length++] =
+                    name[j] >= 'A' && name[j] <= 'Z' ? (char)(name[j] - 'A' + 'a') : name[j];
+        *names += checksum64(reduced, length);
+        *order += checksum64_seeded(reduced, length, i + 1);
+    }
+}
+
+/* Whether a column that was settled to have a role has another in a row of names, or that role is
+ * another column's there. */
+static bool is_elsewhere(const struct row *row, int32_t at, enum column_role role,
+                         const struct columns_found *found) {
+    if (at < 0 || (uint32_t)at >= kept_columns(row)) return false;
+    const char *name;
+    const size_t n = name_of(row, (uint32_t)at, true, &name);
+    const enum column_role named = column_role_of(name, n);
+    return named == COLUMN_OTHER ? found->column[role] >= 0 : named != role;
+}
+
+bool delimited_names_otherwise(const struct delimited *layout, const struct row *row, bool counts) {
+    static const char banner[] = "%%MatrixMarket";
+    struct columns_found found;
+    uint64_t names, order;
+    if (row->fault != ROW_SOUND || row->n == 0 || row->n > ROW_COLUMNS_MAX) return false;
+    if (layout->ids == IDS_MATRIX)
+        return (size_t)(row->stop[0] - row->start[0]) == sizeof banner - 1 &&
+               memcmp(row->start[0], banner, sizeof banner - 1) == 0;
+    sum_names(row, true, &names, &order);
+    if (names == layout->names) return order != layout->order;
+    find_roles(row, true, &found);
+    if (!names_all(row)) return false;
+    if (row->n < layout->least_columns || row->n > layout->n_columns) return true;
+    return is_elsewhere(row, layout->column[COLUMN_USER], COLUMN_USER, &found) ||
+           is_elsewhere(row, layout->column[COLUMN_ITEM], COLUMN_ITEM, &found) ||
+           is_elsewhere(row, layout->column[COLUMN_RATING], counts ? COLUMN_COUNT : COLUMN_RATING,
+                        &found) ||
+           is_elsewhere(row, layout->column[COLUMN_TIME], COLUMN_TIME, &found);
+}
+
 /* Passes over a header, if there is one. `named`: whether it names the user, the item and the
  * rating. */
 static int read_header(struct text_source *source, struct delimited *layout,
@@ -334,6 +384,7 @@ static int read_header(struct text_source *source, struct delimited *layout,
     *named = names_all(&row);
     source->base.contradicts = listed && contradicts(&row, layout);
     source->base.layout.has_header = true;
+    sum_names(&row, true, &layout->names, &layout->order);
     size_t have = source->carry_n - source->carry_at;
     text_source_pass(source, at < have ? at : have, lines);
     return 0;

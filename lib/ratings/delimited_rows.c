@@ -124,15 +124,21 @@ static bool add_spanning(const struct reading *reading, const struct record *rec
     return go_on;
 }
 
+static enum column_role role_at(const struct row *row, uint32_t i) {
+    return column_role_of(row->start[i], (size_t)(row->stop[i] - row->start[i]));
+}
+
 bool delimited_names_pair(const struct delimited *layout, const struct row *row) {
-    uint32_t user = (uint32_t)layout->column[COLUMN_USER];
-    uint32_t item = (uint32_t)layout->column[COLUMN_ITEM];
-    enum column_role a =
-        column_role_of(row->start[user], (size_t)(row->stop[user] - row->start[user]));
-    if (a != COLUMN_USER && a != COLUMN_ITEM) return false;
-    enum column_role b =
-        column_role_of(row->start[item], (size_t)(row->stop[item] - row->start[item]));
-    return a == COLUMN_USER ? b == COLUMN_ITEM : b == COLUMN_USER;
+    const uint32_t user = (uint32_t)layout->column[COLUMN_USER],
+                   item = (uint32_t)layout->column[COLUMN_ITEM];
+    if (role_at(row, user) == COLUMN_OTHER && role_at(row, item) == COLUMN_OTHER) return false;
+    bool names_user = false, names_item = false;
+    for (uint32_t i = 0; i < row->n && i < layout->n_columns; i++) {
+        const enum column_role role = role_at(row, i);
+        names_user |= role == COLUMN_USER;
+        names_item |= role == COLUMN_ITEM;
+    }
+    return names_user && names_item;
 }
 
 static bool reject_names(const struct reading *reading, struct place place) {
@@ -192,16 +198,40 @@ static inline __attribute__((always_inline)) bool take_row(const struct reading 
                             rating_place.column);
 }
 
-static inline __attribute__((always_inline)) void parse_rows(const struct delimited *layout,
+/* A rejected row that is the header of another table: what follows it is read by the columns of the
+ * first, so that users may be taken for items. It is a record like any other where bad ones are
+ * skipped, and decides nothing there; it is counted, for the curator to be told. */
+static __attribute__((noinline)) void look_at_rejected(const struct reading *reading, char *begin,
+                                                       char *end, enum row_kind kind) {
+    const struct delimited *layout = reading->layout;
+    struct record_batch *batch = reading->batch;
+    struct row row;
+    row.fault = ROW_SOUND;
+    if (kind == ROW_QUOTED && layout->by_line)
+        row_split_quoted_line(begin, end, layout->separator, ROW_COLUMNS_MAX, &row);
+    else
+        row_split(kind, begin, end, layout->separator, ROW_COLUMNS_MAX, &row);
+    if (delimited_names_otherwise(layout, &row, batch->counts))
+        record_batch_header(batch, reading->line);
+}
+
+static inline __attribute__((always_inline)) void parse_rows(const struct text_source *source,
                                                              struct text_chunk *chunk,
                                                              struct record_batch *batch,
                                                              enum row_kind kind) {
     struct row row;
-    struct reading reading = {layout, batch, &row, NULL, 1, chunk->has_nul};
+    const struct delimited *layout = source->state;
+    struct reading reading = {.layout = layout,
+                              .batch = batch,
+                              .row = &row,
+                              .line = 1,
+                              .has_nul = chunk->has_nul};
     char *at = chunk->bytes, *end = at + chunk->n;
     bool go_on = true;
     while (at < end && go_on) {
-        reading.begin = at;
+        char *begin = at;
+        const uint64_t n_rejected = batch->n_rejected;
+        reading.begin = begin;
         at = kind == ROW_QUOTED && layout->by_line
                  ? row_split_quoted_line(at, end, layout->separator, layout->n_columns, &row)
                  : row_split(kind, at, end, layout->separator, layout->n_columns, &row);
@@ -211,6 +241,7 @@ static inline __attribute__((always_inline)) void parse_rows(const struct delimi
             go_on = take_row(&reading, kind);
         else if (!row_is_blank(&row))
             go_on = reject_shape(&reading, at, kind);
+        if (!go_on || batch->n_rejected != n_rejected) look_at_rejected(&reading, begin, end, kind);
         reading.line += kind == ROW_QUOTED ? 1 + (int64_t)row.newlines : 1;
     }
     chunk->n_lines = reading.line - 1;
@@ -222,9 +253,9 @@ void delimited_parse(const struct text_source *source, struct text_chunk *chunk,
     enum row_kind kind = layout->kind;
     if (kind == ROW_QUOTED && !chunk->has_quote) kind = ROW_SINGLE;
     switch (kind) {
-    case ROW_SINGLE: parse_rows(layout, chunk, batch, ROW_SINGLE); break;
-    case ROW_QUOTED: parse_rows(layout, chunk, batch, ROW_QUOTED); break;
-    case ROW_DOUBLE_COLON: parse_rows(layout, chunk, batch, ROW_DOUBLE_COLON); break;
-    case ROW_BLANKS: parse_rows(layout, chunk, batch, ROW_BLANKS); break;
+    case ROW_SINGLE: parse_rows(source, chunk, batch, ROW_SINGLE); break;
+    case ROW_QUOTED: parse_rows(source, chunk, batch, ROW_QUOTED); break;
+    case ROW_DOUBLE_COLON: parse_rows(source, chunk, batch, ROW_DOUBLE_COLON); break;
+    case ROW_BLANKS: parse_rows(source, chunk, batch, ROW_BLANKS); break;
     }
 }

@@ -104,6 +104,20 @@ static void warn_of_memory(const struct import *import) {
     run->warn(run->warn_self, text);
 }
 
+/* Such a line may be anyone's record, so it decides nothing; but whoever imports must know. */
+static void warn_of_headers(const struct import *import) {
+    const struct dpmf_run *run = import->run;
+    char text[DPMF_ERROR_TEXT_MAX];
+    if (!run->warn || import->report->other_headers == 0) return;
+    dpmf_error_write(text, sizeof text,
+                     "lines that name the columns otherwise than the header does: %llu. If other "
+                     "files begin there, users, items and ratings were exchanged in them: give the "
+                     "files one by one; to have the line named, import them without {on-error "
+                     "skip}",
+                     (unsigned long long)import->report->other_headers);
+    run->warn(run->warn_self, text);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 /* A store's blocks may be larger than chunks of text. What is wrong with a store will be told
@@ -267,6 +281,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         import.report->layout = store_layout_shown(&import.layout);
         import.report->bytes_read = import.bytes_before;
         warn_of_memory(&import);
+        warn_of_headers(&import);
         import.report->bytes_spilled = rating_sorter_spilled(import.sorter);
         struct store_writer *writer = import.writer;
         import.writer = NULL;

@@ -286,6 +286,7 @@ static int account_batch(struct import *import, const struct record_batch *batch
     if (batch->n_rejected && !report->first_skipped.code)
         report->first_skipped = batch->first_rejected;
     report->skipped += batch->n_rejected;
+    report->other_headers += batch->n_headers;
     if (!batch->failure.code) return 0;
     if (error) *error = batch->failure;
     return batch->failure.code;

@@ -331,8 +331,10 @@ static bool take_row(struct parsing *parsing, struct database_numbers *numbers) 
     parsing->go_on = true;
     if (!take_id(parsing, COLUMN_USER, numbers, &record.user, &record.user_length) ||
         !take_id(parsing, COLUMN_ITEM, numbers, &record.item, &record.item_length) ||
-        (layout->field[COLUMN_RATING] >= 0 && !take_rating(parsing, &record.rating)))
+        (layout->field[COLUMN_RATING] >= 0 && !take_rating(parsing, &record.rating))) {
+        record_batch_look(parsing->batch, &record, parsing->row);
         return parsing->go_on;
+    }
     if (layout->field[COLUMN_TIME] >= 0 && !take_time(parsing, &record.time)) return parsing->go_on;
     return record_batch_add(parsing->batch, &record, parsing->row, layout->column[COLUMN_USER],
                             layout->column[COLUMN_ITEM], layout->column[COLUMN_RATING]);

@@ -14,11 +14,13 @@
 #include "base/error_text.h"
 #include "base/utf8.h"
 #include "dpmf_text.h"
+#include "tables/column_names.h"
 
 void record_batch_begin(struct record_batch *batch) {
     batch->n = 0;
     batch->n_added = 0;
     batch->n_rejected = 0;
+    batch->n_headers = 0;
     batch->first_rejected.code = 0;
     batch->failure.code = 0;
 }
@@ -59,6 +61,28 @@ bool record_batch_reject(struct record_batch *batch, int code, int64_t line, int
              arguments);
     va_end(arguments);
     return skip;
+}
+
+void record_batch_header(struct record_batch *batch, int64_t line) {
+    if (batch->failure.code == 0) {
+        batch->n_headers++;
+        return;
+    }
+    if (batch->failure.line == 0) return; /* no record's fault */
+    error_set(&batch->failure, DPMF_ERR_INPUT_HEADER,
+              "this line names the columns otherwise than the header: is it the beginning of "
+              "another file?");
+    error_hint(&batch->failure, "give the files one by one, not one after the other in one");
+    error_place(&batch->failure, NULL, line, 1);
+}
+
+void record_batch_look(struct record_batch *batch, const struct record *record, int64_t row) {
+    if (!record->user || !record->item) return;
+    const enum column_role user = column_role_of(record->user, record->user_length),
+                           item = column_role_of(record->item, record->item_length);
+    if (user != COLUMN_OTHER && item != COLUMN_OTHER &&
+        !(user == COLUMN_USER && item == COLUMN_ITEM))
+        record_batch_header(batch, row);
 }
 
 static bool reject_id(struct record_batch *batch, const char *whose, uint32_t length, int64_t line,

@@ -39,6 +39,7 @@ struct record_batch {
     /* Filled while reading; record_batch_begin clears them for a new chunk. */
     uint64_t n_added;
     uint64_t n_rejected;
+    uint64_t n_headers;               /* how many of them are headers of other tables */
     struct dpmf_error first_rejected; /* its line is relative to the chunk: 1 = the chunk's first */
     struct dpmf_error failure;        /* what ended the reading; code 0 when nothing did */
 };
@@ -77,5 +78,13 @@ bool record_batch_add(struct record_batch *batch, const struct record *record, i
  * @return as record_batch_add: true when bad records are skipped */
 bool record_batch_reject(struct record_batch *batch, int code, int64_t line, int64_t column,
                          const char *hint, const char *format, ...) DPMF_PRINTF(6, 7);
+
+/* After a record was rejected whose ids were taken: whether they are names of columns, and not those
+ * of their own. Then it is the header of another table, as record_batch_header has it. */
+void record_batch_look(struct record_batch *batch, const struct record *record, int64_t row);
+
+/* The record that was rejected last is the header of another table. Where it ended the reading, the
+ * failure says so. */
+void record_batch_header(struct record_batch *batch, int64_t line);
 
 #endif

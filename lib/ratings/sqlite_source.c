@@ -276,8 +276,10 @@ static bool take_row(const struct value value[COLUMN_ROLES], const struct place 
         !take_id(&value[COLUMN_ITEM], COLUMN_ITEM, place, numbers, &record.item,
                  &record.item_length, batch, &go_on) ||
         (place->column[COLUMN_RATING] > 0 &&
-         !take_rating(&value[COLUMN_RATING], place, &record.rating, batch, &go_on)))
+         !take_rating(&value[COLUMN_RATING], place, &record.rating, batch, &go_on))) {
+        record_batch_look(batch, &record, place->row);
         return go_on;
+    }
     if (place->column[COLUMN_TIME] > 0 &&
         !take_time(&value[COLUMN_TIME], place, &record.time, batch, &go_on))
         return go_on;

@@ -337,6 +337,7 @@ void store_set_losses(struct dpmf_store *store, const struct dpmf_import_report 
     store->n_bad = report->skipped;
     store->n_not_liked = report->not_liked;
     store->first_line_contradicts = report->first_line_contradicts;
+    store->n_other_headers = report->other_headers;
 }
 void store_set_made_from(struct dpmf_store *store, const struct file_identity *input) {
     assert(store && input);
@@ -414,6 +415,7 @@ void dpmf_store_info(const struct dpmf_store *store, struct dpmf_store_info *inf
         .bad_records = store->n_bad,
         .not_liked = store->n_not_liked,
         .first_line_contradicts = store->first_line_contradicts,
+        .other_headers = store->n_other_headers,
     };
 }
 

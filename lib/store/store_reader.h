@@ -23,6 +23,7 @@ struct dpmf_store {
     struct dpmf_store **parts; /* stores of a set, closed with it; NULL in others */
     size_t n_parts;
     uint64_t n_bad, n_not_liked;    /* what was dropped when it was packed for this use */
+    uint64_t n_other_headers;       /* those of it that are headers of other tables */
     bool first_line_contradicts;    /* what declared its columns, then */
     struct file_identity made_from; /* the file that was read; not known of a store as it is */
     bool is_share;                  /* a part of another store, whose items it points to */

@@ -55,6 +55,7 @@ static size_t reduce(const char *name, size_t n, char out[NAME_MAX_LENGTH]) {
 
 enum column_role column_role_of(const char *name, size_t n) {
     char reduced[NAME_MAX_LENGTH];
+    if (n > 0 && name[0] >= '0' && name[0] <= '9') return COLUMN_OTHER; /* as most ids */
     size_t length = reduce(name, n, reduced);
     if (length == 0) return COLUMN_OTHER;
     for (size_t i = 0; i < sizeof known_names / sizeof known_names[0]; i++) {

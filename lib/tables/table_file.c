@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/arguments.h"
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -59,6 +60,7 @@ struct table {
     int n_columns; /* number of columns of the first row */
     enum separator separator;
     char character;
+    uint64_t names;                        /* sum over the names of a public table's header */
     size_t column[DPMF_TABLE_COLUMNS_MAX]; /* where each wanted one is */
     struct dpmf_field *fields;             /* fields of one row, COLUMNS_MAX + 1 */
     char *title;                           /* a title in UTF-8 */
@@ -357,6 +359,36 @@ static int refuse_width(const struct table *table, const struct dpmf_field *last
     return DPMF_ERR_INPUT_COLUMNS;
 }
 
+/* A sum over the fields of a row, the same in any order. Of several, names count by what they name;
+ * case, `_`, `-` and blanks never count. A number is none of a header's: @return 0 then */
+static uint64_t sum_names(const struct dpmf_field *fields, int n) {
+    uint64_t sum = 0;
+    for (int i = 0; i < n; i++) {
+        const char *name = fields[i].text, *role = NULL;
+        size_t length = fields[i].length, kept = 0;
+        char reduced[64];
+        double ignored;
+        strip_name(&name, &length);
+        if (number_parse_double(name, length, &ignored) != NUMBER_MALFORMED) return 0;
+        if (n > 1) role = dpmf_table_column_role(name, length);
+        if (role) name = role, length = strlen(role);
+        for (size_t j = 0; j < length && kept < sizeof reduced; j++)
+            if (!is_blank(name[j]) && name[j] != '_' && name[j] != '-')
+                reduced[kept++] =
+                    name[j] >= 'A' && name[j] <= 'Z' ? (char)(name[j] - 'A' + 'a') : name[j];
+        sum += checksum64(reduced, kept);
+    }
+    return sum;
+}
+
+/* The header again, perhaps with the columns in another order: the rows below it would be read by
+ * the columns of the first. */
+static int refuse_header(const struct table *table, struct dpmf_error *error) {
+    return fail(table, DPMF_ERR_INPUT_HEADER, 1,
+                "this row names the columns, as the first does: are these several files in one?",
+                "take the line out, if the columns below it are in the order of the first", error);
+}
+
 static int take_text(struct table *table, char *text, size_t n, struct dpmf_error *error) {
     struct dpmf_field *fields = table->fields;
     int code = table->is_public ? check_text(table, text, n, error) : 0;
@@ -374,8 +406,15 @@ static int take_text(struct table *table, char *text, size_t n, struct dpmf_erro
         code = table->look(table->self, &record, error);
         if (code != 0) return code;
     }
+    const uint64_t names =
+        table->is_public && n_fields == table->n_columns ? sum_names(fields, n_fields) : 0;
+    if (!is_first && names != 0 && names == table->names) return refuse_header(table, error);
+    if (is_first && table->take_whole) table->names = names;
     if (table->take_whole) return take_all_fields(table, fields, n_fields, error);
-    if (is_first && read_header(table, fields, n_fields)) return 0;
+    if (is_first && read_header(table, fields, n_fields)) {
+        table->names = names;
+        return 0;
+    }
     if (table->is_public && n_fields != table->n_columns)
         return refuse_width(table, &fields[n_fields - 1], n_fields, error);
     return take_fields(table, fields, n_fields, error);

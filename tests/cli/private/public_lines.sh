@@ -22,3 +22,12 @@ printf 'user,epsilon,note\ru1,0,x\ru2,0,y\ru3,0,z\r' >wishes
 try --catalogue items --user-privacy wishes
 printf 'user,note,epsilon\nu1,"x\ru2,y,0\ru3,z",0\n' >wishes
 try --catalogue items --user-privacy wishes
+# nor does the header of another file, whatever the order of its columns
+printf 'item,title\ni1,One\ntitle,item\nTwo,i2\n' >items2
+try --catalogue items2
+printf 'item\ni1\nitem\ni2\n' >items2
+try --catalogue items2
+printf 'item,year,genre\ni1,1999,a\ngenre,item,year\nb,i2,2000\n' >features
+try --catalogue items --item-features features
+printf 'user,epsilon\nu1,0\nepsilon,user\n0,u2\n' >wishes
+try --catalogue items --user-privacy wishes
