@@ -123,6 +123,9 @@ static int read_store(struct own_reading *reading, struct dpmf_error *error) {
         run.warn_self = reading;
     }
     int code = dpmf_store_open(reading->path, reading->input, &run, &store, error);
+    if (code == DPMF_ERR_INPUT_HEADER)
+        error_hint(error, "name the columns in a first line, as item,rating or "
+                          "item,rating,timestamp");
     if (code == DPMF_ERR_INPUT_EMPTY) return 0; /* the caller decides what comes of that */
     if (code == 0) code = take_only_user(reading, store, error);
     dpmf_store_close(store);

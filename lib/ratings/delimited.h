@@ -26,6 +26,7 @@ struct delimited {
                                      events) */
     enum delimited_ids ids;
     uint64_t max_user, max_item; /* IDS_MATRIX */
+    bool is_listed;              /* options->columns says what the columns are */
     const char *hint;            /* for rows of the wrong number of columns */
     uint64_t names, order;       /* sums over the names in the header: the first whatever their
                                     order, the second not; 0 without a header */

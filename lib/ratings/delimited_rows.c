@@ -18,6 +18,7 @@ struct reading {
     const char *begin;
     int64_t line;
     bool has_nul;
+    bool is_guessed; /* nothing but records says which column the ratings are in */
 };
 
 struct place {
@@ -146,6 +147,16 @@ static bool reject_names(const struct reading *reading, struct place place) {
                                NULL, "the row names columns, as a header does, and is no event");
 }
 
+/* From dates of eight digits to nanoseconds since 1970. */
+static const double LEAST_TIME = 1e7, LAST_TIME = 1e19;
+
+static bool reject_time_as_rating(const struct reading *reading, struct place place) {
+    return record_batch_reject(reading->batch, DPMF_ERR_INPUT_HEADER, place.line, place.column,
+                               "name the columns in a first line, such as user,item,timestamp; or "
+                               "list them with {columns}",
+                               "there is no header, and this looks like a time, not a rating");
+}
+
 static inline __attribute__((always_inline)) bool take_row(const struct reading *reading,
                                                            enum row_kind kind) {
     const struct delimited *layout = reading->layout;
@@ -180,6 +191,10 @@ static inline __attribute__((always_inline)) bool take_row(const struct reading 
     if (has_value && !field_rating_quick(text, length, &record.rating) &&
         field_rating(text, length, &record.rating) != NUMBER_OK)
         return field_reject_rating(batch, text, length, rating_place.line, rating_place.column);
+
+    if (reading->is_guessed && has_value && record.rating >= LEAST_TIME &&
+        record.rating <= LAST_TIME)
+        return reject_time_as_rating(reading, rating_place);
 
     if (layout->column[COLUMN_TIME] >= 0 && (uint32_t)layout->column[COLUMN_TIME] < row->n) {
         uint32_t time = (uint32_t)layout->column[COLUMN_TIME];
@@ -225,7 +240,9 @@ static inline __attribute__((always_inline)) void parse_rows(const struct text_s
                               .batch = batch,
                               .row = &row,
                               .line = 1,
-                              .has_nul = chunk->has_nul};
+                              .has_nul = chunk->has_nul,
+                              .is_guessed = batch->refuses_times && !layout->is_listed &&
+                                            source->base.layout.origin == STORE_ORIGIN_GUESSED};
     char *at = chunk->bytes, *end = at + chunk->n;
     bool go_on = true;
     while (at < end && go_on) {

@@ -22,6 +22,7 @@ static int settle_layout(struct text_source *source, struct delimited *layout,
     bool listed = options->columns != NULL, named = false;
     int code = 0;
     layout->by_line = source->skip_bad;
+    layout->is_listed = listed;
     if (listed) {
         code = column_list_parse(options->columns, layout->column, &layout->n_columns,
                                  &source->base.layout.holds_events, error);

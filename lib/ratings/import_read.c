@@ -246,6 +246,7 @@ static int parse_chunk(void *self, int worker, void *pointer, struct dpmf_error 
     job->batch.self = job;
     job->batch.options = import->options;
     job->batch.counts = job->source && job->source->layout.holds_events;
+    job->batch.refuses_times = true;
     record_batch_begin(&job->batch);
     if (job->ends_source) return 0;
     job->source->ops->parse(job->source, job->chunk, &job->batch);

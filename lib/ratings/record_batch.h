@@ -35,6 +35,7 @@ struct record_batch {
 
     const struct dpmf_input_options *options; /* rescale, range, skip_bad */
     bool counts;                              /* the values are counts of events, not ratings */
+    bool refuses_times; /* where columns are guessed, a rating that looks like a time is bad */
 
     /* Filled while reading; record_batch_begin clears them for a new chunk. */
     uint64_t n_added;
