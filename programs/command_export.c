@@ -53,8 +53,8 @@ static const struct option own_options[] = {
              "as scores do: for indexes of nearest neighbours"},
     {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
      .help = "replace the file, the page or the tables when they are there already: those that "
-             "such an export made, or an empty file; what is someone else's, or was "
-             "added to, is refused"},
+             "such an export made, or an empty file; a page or a database that was changed "
+             "since, or is someone else's, is refused"},
     PAGE_OPTIONS,
     {0},
 };
@@ -83,16 +83,16 @@ const struct verb verb_export = {
             "(dpmf_items unless the URL says table=NAME), NAME_model and, with --users, "
             "NAME_users. A password comes from PGPASSWORD, ~/.pgpass or a service file, and is "
             "refused in the URL.",
-            "A checkpoint, a release that is stamped NOT PRIVATE and one that dpmf privacy "
-            "verify "
-            "does not accept are exported only with --not-private, and users only with "
-            "--users.",
+            "A checkpoint, a release that is stamped NOT PRIVATE and one whose statement does not "
+            "hold are exported only with --not-private, and users only with --users. One that is "
+            "conditional or partial is exported, with a warning that says what it assumes; -q "
+            "does not silence it.",
             "With --web, FILE is a release, and DIR receives index.html, the release as "
             "release.safetensors and its privacy statement as statement.txt. The page holds "
             "everything it needs: it works opened from disk or from any web server, computes "
             "in the browser, and sends nothing anywhere. What may not be published is refused: "
-            "a checkpoint, a release that is stamped NOT PRIVATE, and one that dpmf privacy "
-            "verify does not accept.",
+            "a checkpoint, a release that is stamped NOT PRIVATE, and one whose statement does "
+            "not hold. A conditional or a partial one is shown as what it is.",
         },
     .groups = {{"Options", own_options}, {"How the input is read", input_options}},
     .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},

@@ -340,8 +340,9 @@ static void tell_warnings(struct terminal *terminal, const struct dpmf_release_o
         terminal_warning_print(terminal, "NOT PRIVATE: the noise came from a seed; for tests only");
     else if (options->research)
         terminal_warning_print(terminal, "NOT PRIVATE: made with --research, not releasable");
-    privacy_claim_warn(terminal, report->claim,
-                       report->assumptions & ~(unsigned)DPMF_ASSUMES_QUERY);
+    if (!terminal->quiet) /* a switch asked for each of them, or for the mechanism */
+        privacy_claim_warn(terminal, report->claim,
+                           report->assumptions & ~(unsigned)DPMF_ASSUMES_QUERY);
 }
 
 static bool is_sampled(const struct dpmf_release_report *report) {

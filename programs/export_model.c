@@ -72,7 +72,8 @@ static int check_titles(const struct invocation *invocation, const struct catalo
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-static int print_json(const struct dpmf_export_report *report, uint32_t factors, double seconds,
+static int print_json(const struct dpmf_export_report *report,
+                      const struct dpmf_statement *statement, uint32_t factors, double seconds,
                       const char *output) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
@@ -81,6 +82,8 @@ static int print_json(const struct dpmf_export_report *report, uint32_t factors,
     dpmf_json_uint(json, "users", report->users);
     dpmf_json_uint(json, "factors", factors);
     dpmf_json_bool(json, "not_private", !report->is_private);
+    if (statement != NULL)
+        privacy_claim_json(json, "kind", statement->claim, statement->assumptions);
     if (report->vector_type[0] != '\0')
         dpmf_json_string(json, "vector_type", report->vector_type);
     else
@@ -92,7 +95,8 @@ static int print_json(const struct dpmf_export_report *report, uint32_t factors,
 }
 
 static int print_report(struct invocation *invocation, const struct form *form,
-                        const struct dpmf_export_report *report, uint32_t factors, double seconds) {
+                        const struct dpmf_export_report *report,
+                        const struct dpmf_statement *statement, uint32_t factors, double seconds) {
     const char *output = invocation->value[form->id];
     bool is_server = form->form == DPMF_EXPORT_PGVECTOR;
     char users[80] = "";
@@ -111,8 +115,8 @@ static int print_report(struct invocation *invocation, const struct form *form,
                                          : "NOT PRIVATE: only you can read what was written, and "
                                            "it should stay so");
     terminal_phases_print(&invocation->terminal);
-    return command_has(invocation, OPTION_JSON) ? print_json(report, factors, seconds, output)
-                                                : STATUS_DONE;
+    if (!command_has(invocation, OPTION_JSON)) return STATUS_DONE;
+    return print_json(report, statement, factors, seconds, output);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -141,7 +145,8 @@ static int export_opened(struct invocation *invocation, const struct form *form,
     }
     terminal_progress_end(&invocation->terminal);
     dpmf_model_info(model, &info);
-    return print_report(invocation, form, &report, info.factors, terminal_clock() - started);
+    return print_report(invocation, form, &report, statement, info.factors,
+                        terminal_clock() - started);
 }
 
 int export_model_run(struct invocation *invocation) {

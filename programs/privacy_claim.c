@@ -31,14 +31,12 @@ void privacy_claim_json(struct dpmf_json *json, const char *key, enum dpmf_claim
 }
 
 void privacy_claim_warn(struct terminal *terminal, enum dpmf_claim claim, unsigned assumptions) {
-    char text[256];
     const char *sentence = NULL;
     if (claim == DPMF_CLAIM_NOT_PRIVATE) return; /* whoever finds that says why, or refuses */
-    for (unsigned bit = 1; bit <= DPMF_ASSUMES_LAST; bit <<= 1) {
-        if (!(assumptions & bit) || !dpmf_assumption_name(bit, &sentence)) continue;
-        snprintf(text, sizeof text, "%s: it assumes %s", privacy_claim_label(claim), sentence);
-        terminal_warning_print(terminal, text);
-    }
+    for (unsigned bit = 1; bit <= DPMF_ASSUMES_LAST; bit <<= 1)
+        if ((assumptions & bit) && dpmf_assumption_name(bit, &sentence))
+            terminal_alert_print(terminal, "%s: it assumes %s", privacy_claim_label(claim),
+                                 sentence);
 }
 
 unsigned privacy_claim_accepted(const struct invocation *invocation) {

@@ -14,7 +14,7 @@ const char *privacy_claim_label(enum dpmf_claim claim);
 void privacy_claim_json(struct dpmf_json *json, const char *key, enum dpmf_claim claim,
                         unsigned assumptions);
 
-/* A warning for each thing that the promise rests on beside the proof. */
+/* A warning for each thing that the promise rests on beside the proof, whatever is silenced. */
 void privacy_claim_warn(struct terminal *terminal, enum dpmf_claim claim, unsigned assumptions);
 
 /* --accept, as bits of dpmf_assumption. */
