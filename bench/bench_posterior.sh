@@ -37,7 +37,7 @@ cd "$directory"
 
 # The test RMSE of one release.
 release() {
-    "$dpmf" train train.dpr --epsilon "$1" --mechanism posterior --rating-range 1:5 \
+    "$dpmf" train train.dpr --replace --epsilon "$1" --mechanism posterior --rating-range 1:5 \
         --catalogue "$data/movies.dat" --ledger ledger --chains 1 --kappa "$kappa" -q \
         -o release.safetensors
     "$dpmf" evaluate release.safetensors test.dpr --history train.dpr -q --json |

@@ -38,7 +38,8 @@ done
 release() {
     local mechanism=$1 epsilon=$2 split=$3 features=()
     [[ $mechanism != *+features ]] || features=(--item-features "$data/movies.dat")
-    "$dpmf" train "train$split.dpr" --epsilon "$epsilon" --mechanism "${mechanism%+features}" \
+    "$dpmf" train "train$split.dpr" --replace --epsilon "$epsilon" \
+        --mechanism "${mechanism%+features}" \
         --rating-range 1:5 --catalogue "$data/movies.dat" "${features[@]}" --ledger ledger \
         -o release.safetensors -q --json | sed -E 's/.*"seconds":([0-9.e+-]+).*/\1/' >seconds
     "$dpmf" evaluate release.safetensors "test$split.dpr" --history "train$split.dpr" -q --json |

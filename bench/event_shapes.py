@@ -105,7 +105,8 @@ def try_shape(dpmf, name, draws):
             json.loads(run(dpmf, "privacy", "account", "--epsilon", str(epsilon), "--json"))["mu"])
         found = []
         for draw in range(draws):
-            run(dpmf, "train", "train.dpr", "--epsilon", str(epsilon), "--catalogue", "items.csv",
+            run(dpmf, "train", "train.dpr",
+                "--replace", "--epsilon", str(epsilon), "--catalogue", "items.csv",
                 "--ledger", "ledger", "--population", f"{name} {epsilon} {draw}", "-o",
                 "release.safetensors", "-q")
             found.append(hits(dpmf, "release.safetensors"))

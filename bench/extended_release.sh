@@ -44,7 +44,8 @@ done
 
 # make RATINGS CATALOGUE OUT EPSILON GOAL: a release
 make_release() {
-    "$dpmf" train "$1" --goal "$5" --epsilon "$4" --catalogue "$2" --item-features "$movies" \
+    "$dpmf" train "$1" --goal "$5" \
+        --replace --epsilon "$4" --catalogue "$2" --item-features "$movies" \
         $([[ $5 == rating ]] && echo --rating-range 1:5) --ledger ledger \
         --population "$RANDOM$RANDOM$RANDOM" -o "$3" -q
 }

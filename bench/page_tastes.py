@@ -65,7 +65,8 @@ def make_release(binary, folder, movielens, epsilon):
 
     ratings, movies = (os.path.join(movielens, name) for name in ["ratings.dat.zst", "movies.dat"])
     dpmf("ledger", "init", "ledger")
-    dpmf("train", ratings, "--format", "movielens", "--epsilon", epsilon, "--rating-range", "1:5",
+    dpmf("train", ratings, "--format", "movielens",
+         "--replace", "--epsilon", epsilon, "--rating-range", "1:5",
          "--catalogue", movies, "--item-features", movies, "--ledger", "ledger", "-o",
          "release.safetensors")
     return os.path.join(folder, "release.safetensors")

@@ -29,7 +29,7 @@ measure() {
     local epsilon=$1 i
     shift
     for ((i = 0; i < draws; i++)); do
-        "$dpmf" train train.dpr --goal ranking --epsilon "$epsilon" --catalogue \
+        "$dpmf" train train.dpr --goal ranking --replace --epsilon "$epsilon" --catalogue \
             "$data/ml-1m/movies.dat" "$@" \
             --ledger ledger --population "$epsilon $* $i" -o release.safetensors -q 2>/dev/null
         "$dpmf" evaluate release.safetensors --candidates heldout.csv --history train.dpr --json -q

@@ -86,7 +86,8 @@ def user_mean(dpmf, folder):
 
 def release(dpmf, folder, scale, mechanism, epsilon):
     model = f"{folder}/release.safetensors"
-    run(dpmf, "train", f"{folder}/train.dpr", "--epsilon", epsilon, "--mechanism", mechanism,
+    run(dpmf, "train", f"{folder}/train.dpr",
+        "--replace", "--epsilon", epsilon, "--mechanism", mechanism,
         f"--rating-range={scale}", "--catalogue", f"{folder}/catalogue.csv", "--ledger",
         f"{folder}/ledger", "-o", model, "-q")
     out = run(dpmf, "evaluate", model, f"{folder}/test.dpr", "--history", f"{folder}/train.dpr",

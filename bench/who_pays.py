@@ -50,7 +50,8 @@ def models(dpmf, options, folder):
     run(dpmf, "train", train, "-o", model, "-q")
     yield "not private", model, False
     for epsilon in options.epsilons.split(","):
-        run(dpmf, "train", train, "--epsilon", epsilon, f"--rating-range={options.range}",
+        run(dpmf, "train", train,
+            "--replace", "--epsilon", epsilon, f"--rating-range={options.range}",
             "--catalogue", options.catalogue, "--ledger", f"{folder}/ledger", "-o", model, "-q")
         yield f"epsilon {epsilon}", model, True
 

@@ -11,6 +11,7 @@
 #include "command_train_private.h"
 #include "command_train_show.h"
 #include "dpmf_text.h"
+#include "model_use.h"
 #include "options.h"
 #include "report.h"
 #include "shared_options.h"
@@ -118,6 +119,9 @@ static const struct option own_options[] = {
      .value = {VALUE_OUTPUT, "MODEL", "model.safetensors", ".safetensors", NULL},
      .help = "the model to write: a safetensors file with everyone's vectors, which only you can "
              "read"},
+    {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
+     .help = "replace a release that is there already under the name of --output; a checkpoint is "
+             "replaced without being asked"},
     {.id = OPTION_FACTORS, .letter = 'k', .name = "factors",
      .value = {VALUE_COUNT, "K", "64", NULL, NULL}, .show_default = factors_default,
      .help = "numbers in a vector, 1 to 4096 (default {default})"},
@@ -476,7 +480,7 @@ static int check_companions(const struct invocation *invocation) {
 /* Before anything is read: hours later, each of them would fail. The first rank writes them. */
 static int check_outputs(const struct invocation *invocation, struct dpmf_error *error) {
     static const enum option_id outputs[] = {OPTION_OUTPUT, OPTION_SNAPSHOT, OPTION_TRACE};
-    int rc = 0;
+    int rc = model_use_check_output(invocation, error);
     if (dpmf_cluster_rank(invocation->cluster) != 0) return 0;
     for (size_t i = 0; rc == 0 && i < sizeof outputs / sizeof outputs[0]; i++)
         if (command_has(invocation, outputs[i]))

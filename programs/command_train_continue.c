@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "dpmf_text.h"
+#include "model_use.h"
 #include "options.h"
 #include "report.h"
 #include "shared_options.h"
@@ -139,7 +140,8 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
 }
 
 static int check_outputs(const struct invocation *invocation, struct dpmf_error *error) {
-    int rc = dpmf_output_check(invocation->value[OPTION_OUTPUT], error);
+    int rc = model_use_check_output(invocation, error);
+    if (rc == 0) rc = dpmf_output_check(invocation->value[OPTION_OUTPUT], error);
     if (rc == 0 && command_has(invocation, OPTION_SNAPSHOT))
         rc = dpmf_output_check(invocation->value[OPTION_SNAPSHOT], error);
     return rc;

@@ -12,6 +12,7 @@
 
 #include "dpmf_text.h"
 #include "ledger_words.h"
+#include "model_use.h"
 #include "options.h"
 #include "privacy_claim.h"
 #include "privacy_figures.h"
@@ -577,7 +578,9 @@ int train_private_run(struct invocation *invocation) {
      * later, for the same reason. */
     input.by_record = true;
     input.has_range = false;
-    int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    int rc = model_use_check_output(invocation, &error);
+    if (rc == 0)
+        rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
     dpmf_store_info(store, &read);
     if (rc == 0) report_quiet_alerts(terminal, store);

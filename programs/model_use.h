@@ -14,6 +14,13 @@ int model_use_no_memory(void);
 /* Whether a file begins as a model does. */
 bool model_use_is_model(const char *path);
 
+/* Whether a file is a release, by what its header says it is. */
+bool model_use_is_release(const char *path);
+
+/* Of the first rank: that --output is no release, unless it may be replaced. A release was paid
+ * for, and cannot be made again. @return 0 or a negative code */
+int model_use_check_output(const struct invocation *invocation, struct dpmf_error *error);
+
 /* A warning, when the model is a checkpoint without a checksum. */
 void model_use_warn_unchecked(struct invocation *invocation, const struct dpmf_model_info *info);
 

@@ -85,7 +85,8 @@ def make_release(work, dataset, mechanism, epsilon, options):
     ledger = work.temporary("ledger")
     delete(path, ledger, ledger + ".lock")
     work.run([work.dpmf, "ledger", "init", "-q", ledger])
-    said = work.dpmf_json("train", dataset.train, "--epsilon", epsilon, "--mechanism", mechanism,
+    said = work.dpmf_json("train", dataset.train,
+                          "--replace", "--epsilon", epsilon, "--mechanism", mechanism,
                           "--rating-range", dataset.range, "--catalogue", dataset.catalogue,
                           "--ledger", ledger, "-j", work.threads, "--accept-epsilon", *options,
                           "-o", path)

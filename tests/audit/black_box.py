@@ -84,7 +84,7 @@ def make_scores(folder, with_canary, n):
     scores = []
     for _ in range(n):
         subprocess.run([
-            options.dpmf, "train", "-q", ratings, "--format", "csv", "--epsilon",
+            options.dpmf, "train", "-q", ratings, "--format", "csv", "--replace", "--epsilon",
             str(options.epsilon), "--rating-range", "1:5", "--catalogue",
             os.path.join(folder, "items.csv"), "--mechanism", options.mechanism, "--ledger",
             os.path.join(folder, "ledger"), "-o", output

@@ -52,7 +52,8 @@ class Material:
     def train(self, ratings, catalogue, output, epsilon, *more):
         if not os.path.exists(os.path.join(self.folder, "ledger")):
             self.dpmf("ledger", "init", "ledger")
-        self.dpmf("train", ratings, *more, "--epsilon", epsilon, "--rating-range", "1:5",
+        self.dpmf("train", ratings, *more,
+                  "--replace", "--epsilon", epsilon, "--rating-range", "1:5",
                   "--catalogue", catalogue, "--ledger", "ledger", "-o", output)
         return os.path.join(self.folder, output)
 

@@ -258,7 +258,7 @@ SQL
 kind() {
     printf 'item\na\nb\nc\n' >kinds.items
     [[ -e kinds.ledger ]] || "$dpmf" ledger init -q kinds.ledger
-    "$dpmf" train -q "$3" --epsilon 1 --rating-range 1:5 --catalogue kinds.items \
+    "$dpmf" train -q "$3" --replace --epsilon 1 --rating-range 1:5 --catalogue kinds.items \
         --ledger kinds.ledger --json \
         -o kinds.safetensors >said 2>&1 && grep -q "\"kind\":\"$2\"" said
     report $? "the kind of a release from $1 is $2"
@@ -323,7 +323,8 @@ printf 'item\nx\ny\n' >items.csv
 for row in none "$(printf "('m\\377', 'x', 1)")"; do
     [[ $row == none ]] || printf 'INSERT INTO ratings VALUES %s;\n' "$row" |
         PGCLIENTENCODING=SQL_ASCII sql -d bytes
-    "$dpmf" train "$bytes" --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger \
+    "$dpmf" train "$bytes" \
+        --replace --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger \
         -o bytes.safetensors >said 2>&1
     [[ $? == 6 && ! -e bytes.safetensors ]] && grep -q 'encoded in SQL_ASCII' said
     report $? "a private run of a database in SQL_ASCII"

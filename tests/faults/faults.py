@@ -131,7 +131,8 @@ class Releases:
         if os.path.exists(path):
             os.remove(path)
         status, _, messages = faults.run([
-            "train", "-q", f"{self.shop.inputs}/p0.dpr", "--epsilon", "0.1", "--rating-range",
+            "train", "-q", f"{self.shop.inputs}/p0.dpr",
+            "--replace", "--epsilon", "0.1", "--rating-range",
             "1:5", "--catalogue", f"{self.shop.inputs}/items.csv", "--population", "people",
             "--ledger", self.ledger, "-o", path, "-j", "2"
         ], self.place, seed)

@@ -233,7 +233,8 @@ def try_release(shop):
 
     def command(n):
         return [
-            "train", "-q", f"{shop.inputs}/p0.dpr", "--epsilon", "0.1", "--rating-range", "1:5",
+            "train", "-q", f"{shop.inputs}/p0.dpr",
+            "--replace", "--epsilon", "0.1", "--rating-range", "1:5",
             "--catalogue", f"{shop.inputs}/items.csv", "--population", "people", "--ledger",
             "ledger", "-o", f"out{n}.safetensors"
         ]

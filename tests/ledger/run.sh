@@ -167,7 +167,7 @@ verdict "and goes on when the first is gone"
 "${CC:-cc}" -shared -fPIC -O1 "$tree/tests/kills/kill_at.c" -ldl -o kill_at.so &&
     "$dpmf" synth -q --users 60 --items 12 --ratings 400 --catalogue-out items.csv -o r.dpr
 verdict "something that kills"
-train=("$dpmf" train -q -j 1 r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv \
+train=("$dpmf" train -q -j 1 r.dpr --replace --epsilon 1 --rating-range 1:5 --catalogue items.csv \
     -o out.safetensors)
 
 # every_write RELEASED COMMAND...: killed before its first write, its second, and so on to the end.
@@ -226,7 +226,7 @@ meanwhile() {
     local ledger=$1 id pid i
     shift
     rm -f out.safetensors
-    LD_PRELOAD=$work/stop_at.so "$dpmf" train -j 1 r.dpr --epsilon 1 --rating-range 1:5 \
+    LD_PRELOAD=$work/stop_at.so "$dpmf" train -j 1 r.dpr --replace --epsilon 1 --rating-range 1:5 \
         --catalogue items.csv \
         --ledger "$ledger" -o out.safetensors 2>error &
     pid=$!

@@ -53,7 +53,7 @@ one_error() { [[ $(errors) == 1 ]] && grep -q "$1" log; }
 
 "$binary" synth -q --users 3000 --items 120 --ratings 60000 --catalogue-out items.csv -o r.dpr ||
     exit 1
-private=(--epsilon 2 --rating-range 1:5 --catalogue items.csv)
+private=(--replace --epsilon 2 --rating-range 1:5 --catalogue items.csv)
 seeded=("${private[@]}" --insecure-noise-seed 5)
 
 DPMF_MPI_PLUGIN=$work/none PMI_RANK=0 PMI_SIZE=2 "$binary" train r.dpr "${private[@]}" \
@@ -255,7 +255,8 @@ fi
 
 # ---- refusals ------------------------------------------------------------------------------------
 
-job 3 train shards --epsilon 2 --rating-range 1:5 --catalogue items.csv --mechanism posterior \
+job 3 train shards \
+    --replace --epsilon 2 --rating-range 1:5 --catalogue items.csv --mechanism posterior \
     -o x.safetensors
 check "posterior: status" test $? = 2
 check "posterior: one error" one_error "not in a cluster"
@@ -281,7 +282,8 @@ check "no release of any of them" test ! -e x.safetensors
 # With little memory the ratings of each process go to a file.
 "$binary" synth -q --users 20000 --items 300 --ratings 600000 --catalogue-out more.csv -o more.dpr
 "$binary" ledger init -q ledger2
-large=(train more.dpr --epsilon 2 --rating-range 1:5 --catalogue more.csv --ledger ledger2 -j 1)
+large=(train more.dpr \
+    --replace --epsilon 2 --rating-range 1:5 --catalogue more.csv --ledger ledger2 -j 1)
 job 3 "${large[@]}" --memory 2MiB -o y.safetensors
 check "ratings on disk: status" test $? = 0
 rm -f y.safetensors

@@ -64,7 +64,8 @@ def learn(solver, *more):
 
 
 def release(step, low, mechanism):
-    return dpmf("train", "-q", "train.dpr", "-o", "m.safetensors", "--epsilon", "20", "--mechanism",
+    return dpmf("train", "-q", "train.dpr", "-o", "m.safetensors",
+                "--replace", "--epsilon", "20", "--mechanism",
                 mechanism, "--rating-range", f"{low!r}:{low + 4 * step!r}", "--catalogue",
                 "items.csv", "--population", "p")
 

@@ -4,7 +4,7 @@ dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o
 mechanism=biases
 try() {
     echo "$*"
-    dpmf train -q r.dpr --mechanism $mechanism --rating-range 1:5 --catalogue items.csv \
+    dpmf train --replace -q r.dpr --mechanism $mechanism --rating-range 1:5 --catalogue items.csv \
         --ledger l --json -o x.safetensors "$@" 2>errors |
         grep -o '"kind":"[a-z]*","assumptions":[^]]*]'
     echo "status ${PIPESTATUS[0]}"
@@ -32,4 +32,4 @@ try --population big --epsilon 21 --accept-epsilon
 mechanism=posterior
 try --epochs 3 --epsilon 20.5
 try --epochs 3 --epsilon 20.5 --accept-epsilon
-dpmf train r.dpr --accept-delta -o y
+dpmf train --replace r.dpr --accept-delta -o y

@@ -4,7 +4,8 @@ dpmf ledger init -q l
 printf 'item\n1\n2\n3\n' >items
 printf 'user,item,rating\na,1,3\nb,2,4\nc,,4\nd,1,many\n' >r.csv
 train() {
-    dpmf train "$@" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l -o x.safetensors \
+    dpmf train --replace \
+        "$@" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l -o x.safetensors \
         --json 2>notes | grep -o '"bad_records":[^,]*'
     sed -n 's/.*\(bad records.*\)/\1/p' notes
 }

@@ -2,7 +2,7 @@
 # a mu, and one that would be an epsilon of 33 is asked about.
 dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
 dpmf ledger init -q l
-train() { dpmf train -q r.dpr --rating-range 1:5 --catalogue items.csv --ledger l \
+train() { dpmf train --replace -q r.dpr --rating-range 1:5 --catalogue items.csv --ledger l \
     -o x.safetensors "$@"; echo "exit $?"; }
 train --epsilon 5 --delta 0.4 --accept-delta --ledger-budget 5@1e-5
 train --epsilon 5 --ledger-budget 5

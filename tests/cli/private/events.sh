@@ -6,7 +6,8 @@ dpmf synth -q --users 800 --items 60 --ratings 24000 --catalogue-out items.csv -
 release() { # release FILE INPUT OPTIONS
     local out=$1 input=$2
     shift 2
-    dpmf train -q "$input" --epsilon 20 --catalogue items.csv --ledger l --json -o "$out" "$@" |
+    dpmf train --replace \
+        -q "$input" --epsilon 20 --catalogue items.csv --ledger l --json -o "$out" "$@" |
         grep -o -e '"mechanism":"[a-z]*","kind":"[a-z ]*","assumptions":[^]]*]' \
             -e '"users":[0-9]*' -e '"out_of_range":[0-9]*'
 }
@@ -38,9 +39,10 @@ release e.safetensors ratings.csv --like 5
 release f.safetensors ratings.csv --like any
 dpmf privacy verify d.safetensors | head -1
 dpmf import -q ratings.csv -o strict.dpr
-dpmf train -q strict.dpr --like 4 --epsilon 1 --catalogue items.csv --ledger l \
+dpmf train --replace -q strict.dpr --like 4 --epsilon 1 --catalogue items.csv --ledger l \
     -o x.safetensors 2>&1 | head -1
-dpmf train r.dpr --like 4 --research --valid r.dpr --epsilon 20 --catalogue items.csv --ledger l \
+dpmf train --replace \
+    r.dpr --like 4 --research --valid r.dpr --epsilon 20 --catalogue items.csv --ledger l \
     -o x.safetensors 2>&1 |
     sed -n 's/0\.[0-9]*/x/g; s/.*\(recall@10 x, ndcg@10 x on r.dpr\|nan\)/\1/p'
 
@@ -54,7 +56,7 @@ dpmf export -q a.safetensors --web site --catalogue items.csv && ls site
 
 echo "== what makes no sense"
 try() {
-    dpmf train -q "$@" --ledger l --epsilon 1 --catalogue items.csv -o x.safetensors 2>&1
+    dpmf train --replace -q "$@" --ledger l --epsilon 1 --catalogue items.csv -o x.safetensors 2>&1
     echo "status $?"
 }
 try r.dpr --goal ranking --rating-range 1:5
@@ -66,6 +68,7 @@ try plays.dpr --goal rating --rating-range 1:5
 try plays.dpr --mechanism residual --rating-range 1:5
 # A store of events is a history for it, and what it is measured with
 dpmf synth -q --users 300 --items 60 --ratings 6000 --events --catalogue-out titles.csv -o e.dpr
-dpmf train -q e.dpr --epsilon 5 --catalogue titles.csv --insecure-noise-seed 1 -o e.safetensors
+dpmf train --replace \
+    -q e.dpr --epsilon 5 --catalogue titles.csv --insecure-noise-seed 1 -o e.safetensors
 dpmf evaluate e.safetensors e.dpr --history e.dpr | head -1
 dpmf recommend e.safetensors --all-users --history e.dpr -n 3 --json | grep -c '"rank":1'

@@ -4,7 +4,7 @@
 dpmf ledger init -q l
 printf 'item\na\nb\nc\n' >items
 printf 'item,user,rating\na,b,4\nb,a,3\n' >r.csv
-try() { dpmf train -q r.csv --format csv --separator , --columns "$1" --epsilon 1 \
+try() { dpmf train --replace -q r.csv --format csv --separator , --columns "$1" --epsilon 1 \
     --rating-range 1:5 --catalogue items --ledger l -o x.safetensors; }
 try user,item,rating
 try item,user,rating

@@ -6,7 +6,7 @@ for u in $(seq 200); do for i in 1 2 3; do echo "u$u::i$i::$((1 + (u + i) % 5)):
 done >ratings
 try() {
     { printf '%s' "$1"; cat ratings; } >r.dat
-    dpmf train r.dat --format movielens --epsilon 1 --rating-range 1:5 --catalogue items \
+    dpmf train --replace r.dat --format movielens --epsilon 1 --rating-range 1:5 --catalogue items \
         --ledger l -o x.safetensors --json 2>&1 |
         grep -o 'bad records.*\|error: .*\|"users":[0-9]*,"ratings":[0-9]*'
 }

@@ -3,7 +3,7 @@ dpmf ledger init -q l
 dpmf synth -q --users 60 --items 20 --ratings 900 --catalogue-out items.csv -o r.dpr
 echo another,x >>items.csv
 try() {
-    dpmf train -q "$@" --epsilon 1 --catalogue items.csv --ledger l -o x.safetensors
+    dpmf train --replace -q "$@" --epsilon 1 --catalogue items.csv --ledger l -o x.safetensors
     dpmf privacy verify -q x.safetensors >/dev/null || echo "not verified"
     dpmf privacy show x.safetensors --json | grep -o '"goal":"ranking".*"items"'
     dpmf privacy show x.safetensors | grep -A 1 'What is an event'

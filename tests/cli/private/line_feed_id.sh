@@ -13,7 +13,8 @@ database.commit()
 PYTHON
 dpmf import -q r.jsonl --format jsonl --on-error skip -o r.dpr
 try() {
-    dpmf train -q --epsilon 1 --rating-range 1:5 --catalogue items --ledger l -o x.safetensors \
+    dpmf train --replace \
+        -q --epsilon 1 --rating-range 1:5 --catalogue items --ledger l -o x.safetensors \
         --json "$@" |
         grep -o '"users":[0-9]*\|"users_left_out":[0-9]*' | tr '\n' ' '
     echo

@@ -18,7 +18,7 @@ dpmf import r.csv --on-error skip --memory 64MiB -o r.dpr 2>err
 echo "import: $?"
 grep -o 'the ids took.*' err | sed 's/took [0-9]* MiB/took N MiB/'
 for input in r.csv r.dpr; do
-    dpmf train "$input" --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger l \
+    dpmf train --replace "$input" --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger l \
         --memory 64MiB -o x.safetensors \
         2>err
     echo "train $input: $?"

@@ -7,7 +7,7 @@ printf 'user,item,rating\n' >header.csv
 printf 'user,item,rating\nx,y\n,a,3\n' >bad.csv
 : >nothing
 try() {
-    dpmf train -q "$@" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l \
+    dpmf train --replace -q "$@" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l \
         -o x.safetensors 2>&1
     echo "exit $?"
 }
@@ -20,9 +20,10 @@ try nothing --format csv --separator , --columns user,item,rating
 try nothing
 dpmf import -q bad.csv --on-error skip -o r.dpr 2>&1
 try r.dpr
-for solver in sgd gibbs sgld ials; do dpmf train -q r.dpr --solver $solver -o m.safetensors 2>&1
+for solver in sgd gibbs sgld ials; do dpmf train --replace \
+    -q r.dpr --solver $solver -o m.safetensors 2>&1
 echo "$solver exit $?"; done
-dpmf train -q bad.csv --on-error skip -o m.safetensors 2>&1; echo "exit $?"
+dpmf train --replace -q bad.csv --on-error skip -o m.safetensors 2>&1; echo "exit $?"
 dpmf import -q header.csv -o s.dpr 2>&1; echo "exit $?"
 dpmf import -q nothing --format movielens -o s.dpr 2>&1; echo "exit $?"
 dpmf evaluate x.safetensors r.dpr 2>&1; echo "exit $?"

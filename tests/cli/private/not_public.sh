@@ -8,7 +8,7 @@ tail -n +2 r.csv >rows.csv
 printf 'user,epsilon\nu1,0\n' >wishes
 printf 'u1,0\n' >bare
 try() {
-    dpmf train -q --epsilon 1 --rating-range 1:5 --ledger l -o x.safetensors "$@" 2>&1
+    dpmf train --replace -q --epsilon 1 --rating-range 1:5 --ledger l -o x.safetensors "$@" 2>&1
     echo "exit $?"
 }
 echo 1. ratings as features

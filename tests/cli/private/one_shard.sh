@@ -6,7 +6,8 @@ echo another,x >>items.csv
 dpmf shard -q r.dpr --parts 3 -o shards
 dpmf shard -q r.dpr --parts 1 -o whole
 try() {
-    dpmf train -q "$1" --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger l --json \
+    dpmf train --replace \
+        -q "$1" --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger l --json \
         -o x.safetensors 2>&1 |
         sed -n 's/.*\("kind":"[a-z ]*"\).*/\1/p; /^dpmf: error/p; /^  /p'
 }

@@ -12,7 +12,7 @@ printf 'ann\nbob\ncid\ndan\n' >users.txt
 printf 'a\nb\nc\nd\ne\n' >items.txt
 printf 'item,genre\na,ann|war\nb,ann|war\nc,ann|love\nd,bob|war\ne,bob|love\n' >features.csv
 train() {
-    dpmf train "$@" --epsilon 1 --rating-range 1:5 --ledger l -o x.safetensors 2>err
+    dpmf train --replace "$@" --epsilon 1 --rating-range 1:5 --ledger l -o x.safetensors 2>err
     echo "$?"
     grep -o '[0-9]* users\? ha.* people.*' err
 }

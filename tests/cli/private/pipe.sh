@@ -5,7 +5,8 @@ printf 'item\ni1\ni2\n' >items
 } >r.csv
 gzip -k r.csv
 try() {
-    dpmf train "$@" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l -o x.safetensors \
+    dpmf train --replace \
+        "$@" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l -o x.safetensors \
         --json 2>/dev/null |
         grep -o '"users":[0-9]*,"ratings":[0-9]*'
 }

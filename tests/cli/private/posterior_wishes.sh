@@ -3,7 +3,7 @@ dpmf ledger init -q l
 dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
 try() {
     printf '%b' "$1" >wishes
-    dpmf train -q r.dpr --epsilon 2 --epochs 10 --mechanism posterior --rating-range 1:5 \
+    dpmf train --replace -q r.dpr --epsilon 2 --epochs 10 --mechanism posterior --rating-range 1:5 \
         --catalogue items.csv --ledger l --user-privacy wishes -o x.safetensors
     echo "$?"
 }

@@ -4,7 +4,8 @@ dpmf ledger init -q l
 printf 'item\n2\n' >items
 lines() { seq -f 'u%.0f,2,3' "$1" "$2"; }
 try() {
-    dpmf train r.csv --epsilon 1 --rating-range 1:5 --catalogue items --ledger l -o x.safetensors \
+    dpmf train --replace \
+        r.csv --epsilon 1 --rating-range 1:5 --catalogue items --ledger l -o x.safetensors \
         --json 2>&1 |
         grep -o 'bad records.*\|"users":[0-9]*,"ratings":[0-9]*'
 }

@@ -3,7 +3,7 @@
 dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
 echo extra,extra >>items.csv
 export XDG_STATE_HOME=$PWD/state
-train() { dpmf train r.dpr --rating-range 1:5 --catalogue items.csv -o x.safetensors \
+train() { dpmf train --replace r.dpr --rating-range 1:5 --catalogue items.csv -o x.safetensors \
     --epsilon 2 "$@" 2>&1 | sed -E "s/, in .*, written/, written/; s#$PWD#.#"; }
 train
 train --ledger-budget 3.3

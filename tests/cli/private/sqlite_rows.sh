@@ -14,7 +14,7 @@ PYTHON
 printf 'item\na\nb\n' >items
 for address in 'sqlite:r.db?table=ratings' \
     'sqlite:r.db?query=SELECT user, item, rating FROM ratings WHERE user IS NOT NULL'; do
-    dpmf train "$address" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l \
+    dpmf train --replace "$address" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l \
         -o x.safetensors --json 2>&1 |
         grep -o 'bad records.*\|error: .*\|"users":[0-9]*,"ratings":[0-9]*'
 done

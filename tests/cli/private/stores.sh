@@ -5,7 +5,8 @@ printf 'item\na\nb\n' >items
 printf 'u,a,4\nv,b,3\n' >r.csv
 { echo user,item,rating; cat r.csv; } >named.csv
 try() {
-    dpmf train -q "$1" --epsilon 1 --rating-range 1:5 --catalogue items --ledger l -o x.safetensors
+    dpmf train --replace -q "$1" --epsilon 1 --rating-range 1:5 --catalogue items \
+        --ledger l -o x.safetensors
     echo $?
 }
 dpmf import -q r.csv --on-error skip -o r.dpr

@@ -8,14 +8,15 @@ dpmf import -q file.arrow --on-error skip -o texts.dpr
 for input in numbers texts; do
     for id in ann 1.5 +01 -1; do
         printf 'user,epsilon\n%s,0.5\n' "$id" >wishes.csv
-        dpmf train $input.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv \
+        dpmf train --replace $input.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv \
             --user-privacy wishes.csv --ledger l \
             -o x.safetensors >/dev/null 2>err
         echo "$input $id: $?"
         grep -E '^dpmf: error|wish' err
     done
 done
-dpmf train file.arrow --user-column item --item-column user --epsilon 1 --rating-range 1:5 \
+dpmf train --replace \
+    file.arrow --user-column item --item-column user --epsilon 1 --rating-range 1:5 \
     --catalogue items.csv \
     --user-privacy <(printf 'user,epsilon\nann,0.5\n') --ledger l -o x.safetensors 2>/dev/null
 echo "file: $?"

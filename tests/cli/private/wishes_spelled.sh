@@ -6,7 +6,8 @@ for u in $(seq 1 60); do for i in 1 2 3; do echo "$u $i $((1 + (u + i) % 5))"; d
 { printf '%%%%MatrixMarket matrix coordinate real general\n60 4 180\n'; cat r.libmf; } >r.mtx
 { echo user,epsilon; for u in $(seq 1 50); do printf '%04d,0\n' "$u"; done; } >wishes
 try() {
-    dpmf train -q "$1" --format "$2" --user-privacy wishes --epsilon 1 --rating-range 1:5 \
+    dpmf train --replace \
+        -q "$1" --format "$2" --user-privacy wishes --epsilon 1 --rating-range 1:5 \
         --catalogue items --ledger l -o x.safetensors --json |
         grep -o '"users":[0-9]*\|"users_left_out":[0-9]*\|"wishes[a-z_]*":[0-9]*' | paste -sd ' '
 }
