@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "dpmf_text.h"
+#include "page_seal.h"
 #include "report.h"
 #include "signals.h"
 #include "text.h"
@@ -42,7 +43,9 @@ struct target {
     int fd;           /* descriptor of the file being written, or -1 */
     const char *name; /* name of that file */
     uint64_t bytes;   /* written so far */
-    int problem;      /* the errno of a write that failed, or 0 */
+    uint64_t sum;     /* checksum of the file being written */
+    struct page_seal seal; /* of all files, for the page to end with */
+    int problem;           /* the errno of a write that failed, or 0 */
 };
 
 /* ---- the directory --------------------------------------------------------------------------- */
@@ -86,35 +89,25 @@ static bool is_there(int directory, const char *name) {
     return fstatat(directory, name, &file, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-/* A link is followed by nobody: an export makes none. */
-static bool is_our_release(const struct target *target) {
-    struct dpmf_statement statement = {0};
-    struct dpmf_error error = {0};
-    struct stat file;
-    char *path = NULL;
-    if (fstatat(target->directory, names[0], &file, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(file.st_mode) || asprintf(&path, "%s/%s", target->path, names[0]) < 0)
-        return false;
-    const bool verifies = dpmf_release_statement(path, &statement, &error) == 0;
-    dpmf_statement_free(&statement);
-    free(path);
-    return verifies;
-}
-
-/* The file beside our page that no export wrote. A release must verify; the statement may be of
- * another one, since an export may have been killed between the two. @return its name, or NULL */
+/* The file that is not as an export left it. The page names the checksums of all three; the files
+ * beside it may be missing, since an export may have been killed. A link is followed by nobody: an
+ * export makes none. @return its name, or NULL */
 static const char *find_foreign(const struct target *target) {
-    if (is_there(target->directory, names[0]) && !is_our_release(target)) return names[0];
-    if (is_there(target->directory, names[1]) &&
-        !begins_with(target->directory, names[1], "Privacy statement of release "))
-        return names[1];
+    struct page_seal seal;
+    uint64_t sum;
+    if (!page_seal_check(target->directory, names[2], &seal)) return names[2];
+    const uint64_t beside[WEB_FILES - 1] = {seal.release, seal.statement};
+    for (size_t i = 0; i < WEB_FILES - 1; i++)
+        if (is_there(target->directory, names[i]) &&
+            (!page_seal_sum(target->directory, names[i], &sum) || sum != beside[i]))
+            return names[i];
     return NULL;
 }
 
 static int refuse_foreign(const struct target *target, const char *name) {
     return terminal_error_print(STATUS_IO, "move it away, or name another directory",
-                                "%s/%s: no export wrote this, so --replace leaves it", target->path,
-                                name);
+                                "%s/%s: this is not as an export left it, so --replace leaves it",
+                                target->path, name);
 }
 
 /* An export that was killed leaves unfinished files, and at most those that are put in their
@@ -201,6 +194,7 @@ static int put_bytes(void *self, const void *bytes, size_t n) {
     struct target *target = self;
     const char *from = bytes;
     target->bytes += n;
+    target->sum = page_seal_add(target->sum, bytes, n);
     while (n > 0) {
         size_t most = n < 1 << 20 ? n : 1 << 20; /* so that a signal is heard */
         ssize_t written = write(target->fd, from, most);
@@ -233,7 +227,16 @@ static int write_file(struct target *target, size_t i, const struct page *page, 
     target->fd =
         openat(target->directory, unfinished[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (target->fd < 0) return refuse_file(target, errno);
+    target->sum = PAGE_SEAL_BEGIN;
     int rc = page != NULL ? page_write(page, put_bytes, target) : put_bytes(target, bytes, n);
+    if (i == 0) target->seal.release = target->sum;
+    if (i == 1) target->seal.statement = target->sum;
+    if (rc == 0 && page != NULL) {
+        char end[PAGE_SEAL_BYTES + 1];
+        target->seal.page = target->sum;
+        page_seal_write(&target->seal, end);
+        rc = put_bytes(target, end, PAGE_SEAL_BYTES);
+    }
     if (rc == 0 && fsync(target->fd) != 0) {
         target->problem = errno;
         rc = -1;

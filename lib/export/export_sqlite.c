@@ -17,6 +17,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bytes.h"
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "database/sqlite_library.h"
@@ -198,6 +200,64 @@ static int write_database(struct writing *writing, struct export_task *task,
     return code == 0 ? execute(writing, "COMMIT", error) : code;
 }
 
+/* ---- the seal --------------------------------------------------------------------------------
+ * A checksum of the whole file, in two numbers of its header that SQLite leaves to programs,
+ * user_version and application_id; while it is taken they are 0. So a database that anyone has
+ * written to since is known, and is not replaced. */
+
+enum { HEADER_BYTES = 100, AT_USER_VERSION = 60, AT_APPLICATION_ID = 68, SEAL_PIECE = 1 << 20 };
+
+/* @return 0, or -1 with errno */
+static int seal_of(FILE *file, uint64_t *seal) {
+    unsigned char *piece = memory_alloc(SEAL_PIECE, 1);
+    size_t n;
+    bool is_first = true;
+    if (!piece) {
+        errno = ENOMEM;
+        return -1;
+    }
+    *seal = 0;
+    rewind(file);
+    while ((n = fread(piece, 1, SEAL_PIECE, file)) > 0) {
+        if (is_first && n >= HEADER_BYTES) {
+            memset(piece + AT_USER_VERSION, 0, 4);
+            memset(piece + AT_APPLICATION_ID, 0, 4);
+        }
+        is_first = false;
+        *seal = checksum64_seeded(piece, n, *seal);
+    }
+    free(piece);
+    return ferror(file) ? -1 : 0;
+}
+
+static int write_seal(const char *path, const char *output, struct dpmf_error *error) {
+    uint64_t seal;
+    uint8_t bytes[8];
+    FILE *file = fopen(path, "r+b");
+    if (!file) return error_system(error, errno, "write", output);
+    bool good = seal_of(file, &seal) == 0;
+    bytes_put_u64(bytes, seal);
+    good = good && fseek(file, AT_USER_VERSION, SEEK_SET) == 0 && fwrite(bytes, 4, 1, file) == 1 &&
+           fseek(file, AT_APPLICATION_ID, SEEK_SET) == 0 && fwrite(bytes + 4, 4, 1, file) == 1;
+    const int failed = good ? 0 : errno;
+    if (fclose(file) != 0 && good) return error_system(error, errno, "write", output);
+    return good ? 0 : error_system(error, failed, "write", output);
+}
+
+/* @return whether nothing was written to it since it was sealed */
+static bool is_sealed(const char *path) {
+    uint64_t seal;
+    uint8_t head[HEADER_BYTES], bytes[8];
+    FILE *file = fopen(path, "rb");
+    if (!file) return false;
+    bool good = fread(head, sizeof head, 1, file) == 1 && seal_of(file, &seal) == 0;
+    fclose(file);
+    if (!good) return false;
+    bytes_put_u64(bytes, seal);
+    return memcmp(head + AT_USER_VERSION, bytes, 4) == 0 &&
+           memcmp(head + AT_APPLICATION_ID, bytes + 4, 4) == 0;
+}
+
 /* ---- what is there already ------------------------------------------------------------------- */
 
 /* Everything in it has the text of one of our tables, and there are as many as we write. */
@@ -238,7 +298,13 @@ static int check_database(const struct sqlite_library *sqlite, const char *path,
     int opened = sqlite->open_v2(path, &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     bool ours = opened == SQLITE_OK && has_our_tables(sqlite, database);
     sqlite->close_v2(database);
-    return ours ? 0 : export_file_refuse(path, error);
+    if (!ours) return export_file_refuse(path, error);
+    if (is_sealed(path)) return 0;
+    error_set(error, DPMF_ERR_IO_WRITE, "it was written to since it was exported");
+    error_hint(error, "{replace} replaces a database as an export left it; name another file, or "
+                      "move this one away");
+    error_place(error, path, 0, 0);
+    return DPMF_ERR_IO_WRITE;
 }
 
 /* What another database of this name did not finish, SQLite would finish in ours. */
@@ -281,6 +347,7 @@ int export_sqlite_write(struct export_task *task, struct dpmf_error *error) {
         code = fail(&writing, error);
     if (code == 0) code = write_database(&writing, task, error);
     writing.sqlite.close_v2(writing.database);
+    if (code == 0) code = write_seal(temporary, task->output, error);
     if (code == 0 && stat(temporary, &status) == 0)
         task->report->bytes_written = (uint64_t)status.st_size;
     if (code == 0) {

@@ -40,3 +40,14 @@ echo "status $?"
 rm new/release.safetensors
 dpmf export -q r.safetensors --web new --name Four --replace && ls -A new &&
     grep -o '<title>.*</title>' new/index.html
+echo "== edited by hand"
+sed -i 's/<title>Four/<title>Mine/' new/index.html
+dpmf export -q r.safetensors --web new --name Five --replace
+echo "status $?"
+grep -o '<title>.*</title>' new/index.html
+rm -r new
+dpmf export -q r.safetensors --web new
+echo "a note" >>new/statement.txt
+dpmf export -q r.safetensors --web new --name Five --replace
+echo "status $?"
+tail -1 new/statement.txt
