@@ -5,6 +5,7 @@
 #include "titles/diary.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,10 +108,61 @@ static bool is_generic(const char *service) {
     return strcmp(service, "titles") == 0 || strcmp(service, "dpmf") == 0;
 }
 
+/* The folder that the files of a service were found in. A service puts one person's files into one
+ * folder, but for Trakt, which has folders for kinds of files: there it is a name that two folders
+ * may not both have. */
+struct folder {
+    const char *service;
+    char name[MEMBER_NAME];
+    size_t length; /* of its path */
+};
+
+enum { FOLDERS_MAX = 64 };
+
+struct folders {
+    struct folder *seen; /* FOLDERS_MAX */
+    size_t n;
+};
+
+static bool is_same_folder(const struct folder *a, const struct folder *b) {
+    return a->length == b->length && memcmp(a->name, b->name, a->length) == 0;
+}
+
+/* Whether a file is of another person than those before it. Beyond FOLDERS_MAX folders of Trakt's
+ * nothing is remembered: they are not those of one person either, and so refused. */
+static bool is_of_another(struct folders *folders, const char *service, const char *name) {
+    const char *slash = strrchr(name, '/');
+    struct folder found = {.service = service, .length = slash ? (size_t)(slash - name) : 0};
+    snprintf(found.name, sizeof found.name, "%s", name);
+    const bool by_name = strcmp(service, "trakt") == 0;
+    bool is_known = false;
+    for (size_t i = 0; i < folders->n; i++) {
+        const struct folder *other = &folders->seen[i];
+        if (strcmp(other->service, service) != 0) continue;
+        const bool is_same = is_same_folder(other, &found);
+        const char *rest = other->name + other->length, *own = name + found.length;
+        if (!is_same && (!by_name || strcmp(rest + (*rest == '/'), own + (*own == '/')) == 0))
+            return true;
+        is_known |= is_same && (!by_name || strcmp(other->name, name) == 0);
+    }
+    if (is_known) return false;
+    if (folders->n == FOLDERS_MAX) return true;
+    folders->seen[folders->n++] = found;
+    return false;
+}
+
+static int refuse_several(const char *name, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_COUNT,
+              "the archive has files of one service in several folders: is it of several people?");
+    error_hint(error, "unpack it, and give the files of one person");
+    error_place(error, name, 0, 0);
+    return DPMF_ERR_INPUT_COUNT;
+}
+
 /* Reads one member. @return 1 when it was, 0 when it is something else, or a negative code */
 static int add_member(struct dpmf_diary *diary, struct archive *archive,
                       const struct archive_member *member, bool wants_generic,
-                      struct dpmf_error *error) {
+                      struct folders *folders, struct dpmf_error *error) {
     char name[MEMBER_NAME], *bytes;
     if (!could_be_read(member, name)) return 0;
     int code = archive_unpack(archive, member, &bytes, error);
@@ -118,6 +170,10 @@ static int add_member(struct dpmf_diary *diary, struct archive *archive,
     const char *service =
         archive_is(bytes, member->n) ? NULL : dpmf_diary_service(bytes, member->n);
     if (service && is_generic(service) == wants_generic) {
+        if (is_of_another(folders, service, name)) {
+            free(bytes);
+            return refuse_several(archive->path, error);
+        }
         code = add_file(diary, bytes, member->n, name, error);
         if (code == 0) code = 1;
     }
@@ -129,16 +185,19 @@ static int add_members(struct dpmf_diary *diary, const char *bytes, size_t n, co
                        bool wants_generic, size_t *read, size_t *left, struct dpmf_error *error) {
     struct archive archive;
     struct archive_member member;
+    struct folders folders = {.seen = memory_alloc(FOLDERS_MAX, sizeof(struct folder))};
     *read = *left = 0;
-    int code = archive_open(&archive, bytes, n, name, error);
+    int code =
+        folders.seen ? archive_open(&archive, bytes, n, name, error) : error_no_memory(error);
     while (code == 0 && (code = archive_next(&archive, &member, error)) > 0) {
         if (member.n_name == 0 || member.name[member.n_name - 1] != '/') { /* no folder */
-            code = add_member(diary, &archive, &member, wants_generic, error);
+            code = add_member(diary, &archive, &member, wants_generic, &folders, error);
             *read += code > 0;
             *left += code == 0;
         }
         if (code > 0) code = 0;
     }
+    free(folders.seen);
     return code;
 }
 
