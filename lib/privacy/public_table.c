@@ -176,10 +176,6 @@ int public_table_check_catalogue(const struct dpmf_table_record *first, struct d
 
 int public_table_check_titles(const struct dpmf_table_record *first, struct dpmf_error *error) {
     bool is_header = find_items(first) < first->n;
-    if (!is_header && first->n == 2) {
-        int code = refuse_comment(first, error);
-        return code == 0 ? refuse_people(first, error) : code;
-    }
     int code = public_table_check_catalogue(first, error);
     for (size_t i = 0; i < first->n && is_header && code == 0; i++)
         if (public_column_is(&first->field[i], "title")) return 0;

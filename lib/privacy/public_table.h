@@ -27,8 +27,8 @@ bool public_row_is_movielens(const struct dpmf_table_record *row);
  * @return 0 or DPMF_ERR_PRIVACY_REFUSED */
 int public_table_check_catalogue(const struct dpmf_table_record *first, struct dpmf_error *error);
 
-/* The same of a table whose titles are to be published. A header must name the titles too; without
- * one, two columns are an item and its title. */
+/* The same of a table whose titles are to be published: a header must name the titles too. Without
+ * one, nothing would tell titles from the names of users. */
 int public_table_check_titles(const struct dpmf_table_record *first, struct dpmf_error *error);
 
 /* The same of a header of features: each of its columns must be known as one that says something

@@ -14,7 +14,10 @@ refused() {
 refused users 'item,user,rating\ndune,ann,5\nalien,bob,3\n'
 refused 'ratings without a header' 'dune,ann,5\nalien,bob,3\n'
 refused 'events without a header' 'dune,ann\nalien,bob\ndune,bob\n'
-refused 'an item that the release does not have, twice' 'dune,Dune\nother,ann\nother,bob\n'
+refused 'events without a header, each item once' 'dune,ann\nalien,bob\n'
+refused 'the header again' 'item,title\ndune,Dune\ntitle,item\nAlien,alien\n'
+refused 'the header again, otherwise called' 'item,title\ndune,Dune\nname,Movie_ID\nAlien,alien\n'
+refused 'an item that the release does not have, twice' 'item,title\ndune,Dune\nother,ann\nother,bob\n'
 refused addresses 'item,email\ndune,ann@example.org\n'
 refused 'addresses without items' 'e-mail,film\ndune,ann\n'
 refused 'users beside titles' 'item,title,customer_id\ndune,Dune,7\n'
@@ -35,7 +38,7 @@ dpmf import -q t.csv -o t.dpr && dpmf export -q r.safetensors --web site --catal
 echo "status $?"
 ls
 say "tables of titles"
-for table in 'dune,Dune\nalien,Alien\n' 'name;asin\nDune;dune\n' \
+for table in 'item,title\ndune,Dune\nalien,Title\n' 'name;asin\nDune;dune\n' \
     'dune::Dune (2021)::Drama|Sci-Fi\nalien::Alien (1979)::Horror\n' \
     'item,title,public:user\ndune,Dune,7\n'; do
     printf '%b' "$table" >t.csv

@@ -3,7 +3,7 @@
 tiny_model m.safetensors
 cp "$CLI_TESTS/fixtures/release.safetensors" .
 printf 'ann,dune,4\n' >in.csv
-printf 'a,b\n' >other.csv
+printf 'item,title\na,b\n' >other.csv
 for options in "release.safetensors --npy a --csv b" "release.safetensors" \
     "release.safetensors --npy -" \
     "release.safetensors --csv -" "release.safetensors --libmf -" "release.safetensors --sqlite -" \

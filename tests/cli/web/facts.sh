@@ -8,7 +8,7 @@ printf '%s\n' item,title,year,genres 'dune,Dune,2021,"Drama|Sci-Fi"' \
 facts a.csv
 printf 'dune::Dune (2021)::Drama|Sci-Fi\nalien::Alien (1979)::Horror\n' >b.dat
 facts b.dat
-printf 'dune,Dune\nalien,Alien\n' >c.csv
+printf 'item,title\ndune,Dune\nalien,Alien\n' >c.csv
 facts c.csv
 printf 'item;title;release_date;genre\ndune;Dune;2021-10-22;x\x01y\n' >d.csv
 printf 'alien;"Alien";19790;Horror\n' >>d.csv

@@ -1,7 +1,7 @@
 # What is written, for whom, and that the release is the same to the byte.
 cp "$CLI_TESTS/fixtures/release.safetensors" .
 umask 027
-printf 'dune,Dune\nalien,Alien\n' >items.csv
+printf 'item,title\ndune,Dune\nalien,Alien\n' >items.csv
 dpmf export release.safetensors --web site --catalogue items.csv 2>&1 |
     sed -E "s|$PWD|HERE|; s/\([0-9.]+ [kM]?B\) in [0-9.]+ s/(SIZE) in TIME/"
 stat -c '%a %n' site site/*
