@@ -84,8 +84,10 @@ struct statement {
     /* whether a list with anyone else in it was refused, as for 0.1.0's conditional releases */
     bool wishes_show_members;
     bool catalogue_from_ratings; /* the catalogue was not given: it says which items anyone rated */
-    /* a query or a view of a database gave the ratings, and may relate people to each other */
+    /* a query, a view or a generated column of a database gave the ratings, and may relate people
+     * to each other */
     bool is_queried;
+    bool names_no_generated;    /* it speaks of a query or a view alone, as statements once did */
     enum statement_liked liked; /* how ratings became events, if the release is of events */
     double like;                /* threshold of STATEMENT_LIKED_FROM; else 0 */
     bool is_research; /* made with --research: metrics of private data were shown; not releasable */

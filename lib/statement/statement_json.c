@@ -45,6 +45,9 @@ static void put_kind(struct dpmf_json *json, const struct statement *statement) 
     for (unsigned bit = 1; bit <= DPMF_ASSUMES_LAST; bit <<= 1) {
         const char *sentence = NULL, *name = dpmf_assumption_name(bit, &sentence);
         if (!(assumptions & bit)) continue;
+        if (bit == DPMF_ASSUMES_QUERY && statement->names_no_generated)
+            sentence = "that nobody's ratings depend on other people: a query or a view of a "
+                       "database gave them, and dpmf does not know what it does";
         dpmf_json_begin_object(json, NULL);
         dpmf_json_string(json, "name", name);
         put_sentence(json, "sentence", statement, sentence);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "statement/claim.h"
 #include "statement/statement_extension.h"
 #include "statement/statement_provenance.h"
 #include "statement/statement_words.h"
@@ -277,6 +278,10 @@ int statement_from_json_figures(const char *text, size_t n, struct statement *st
     int is_same = is_written_so(statement, figures, text, n);
     if (is_same == 0 && statement->is_personalised && statement_is_conditional(statement)) {
         statement->wishes_show_members = true;
+        is_same = is_written_so(statement, figures, text, n);
+    }
+    if (is_same == 0 && (claim_assumptions(statement) & DPMF_ASSUMES_QUERY)) {
+        statement->names_no_generated = true;
         is_same = is_written_so(statement, figures, text, n);
     }
     if (is_same < 0) return error_no_memory(error);

@@ -14,6 +14,7 @@
 #include "statement/accountant.h"
 #include "statement/mechanism_names.h"
 #include "statement/residual_rule.h"
+#include "statement/statement_words.h"
 
 const double statement_deltas[STATEMENT_DELTAS] = {1e-5, 1e-6, 1e-7, 1e-9};
 
@@ -215,7 +216,13 @@ void statement_deltas_put(struct statement_page *page, const struct statement_fi
 void statement_build_put(struct statement_page *page, const struct statement *statement) {
     statement_page_put(page, "\n", 1);
     statement_page_say(page, "The rule: %s.", rule_of(statement));
-    if (!statement->build.commit[0]) return;
+    if (!statement->build.commit[0]) {
+        if (statement->format > STATEMENT_FORMAT_FIRST) {
+            statement_page_put(page, "\n", 1);
+            statement_page_say(page, "The build that made it is not named.");
+        }
+        return;
+    }
     statement_page_line(page, "\n      commit    %s", statement->build.commit);
     statement_page_line(page, "      compiler  %s", statement->build.compiler);
     statement_page_line(page, "      sources   %s", statement->build.sources);

@@ -260,9 +260,9 @@ static void put_preprocessing(struct statement_page *page, const struct statemen
              "%sRatings that are malformed, out of range or not in the catalogue are dropped one "
              "by one.%s%s The constants of the mechanism are public and fixed in the program: it "
              "tunes nothing on the ratings.",
-             statement->is_queried
-                 ? "A query or a view of a database gave the ratings; what it does is not known. "
-                 : "",
+             statement->is_queried ? "A query, a view or a generated column of a database gave the "
+                                     "ratings; what it does is not known. "
+                                   : "",
              like, trimmed);
     put_said(page, "    preprocessing_and_hyperparameter_tuning", text);
 }

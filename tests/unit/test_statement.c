@@ -198,6 +198,27 @@ static void test_rule_version(void **state) {
     assert_int_equal(residual_rule_rounds(20, 2), 20);
 }
 
+/* Before generated columns were named, a statement spoke of a query or a view. */
+static void test_query_words(void **state) {
+    (void)state;
+    struct statement statement = statement_make(1, 4, 2, 1), read;
+    statement.is_queried = true;
+    char *json = statement_to_json(&statement);
+    assert_non_null(strstr(json, "a query, a view or a generated column of a database"));
+    assert_int_equal(statement_from_json(json, strlen(json), &read, NULL), 0);
+    assert_false(read.names_no_generated);
+    char *older =
+        replaced(json, "a query, a view or a generated column of", "a query or a view of");
+    assert_int_equal(statement_from_json(older, strlen(older), &read, NULL), 0);
+    assert_true(read.is_queried && read.names_no_generated);
+    char *other = replaced(json, "a query, a view or a generated column of", "a table of");
+    assert_int_equal(statement_from_json(other, strlen(other), &read, NULL),
+                     DPMF_ERR_MODEL_CORRUPT);
+    free(other);
+    free(older);
+    free(json);
+}
+
 /* ---- arithmetic ------------------------------------------------------------------------------ */
 
 static void test_figures_are_not_below(void **state) {
@@ -574,6 +595,7 @@ int main(void) {
         cmocka_unit_test(test_any_byte_changed),
         cmocka_unit_test(test_other_words),
         cmocka_unit_test(test_rule_version),
+        cmocka_unit_test(test_query_words),
         cmocka_unit_test(test_figures_are_not_below),
         cmocka_unit_test(test_broken_statements),
         cmocka_unit_test(test_wrong_figures),
