@@ -44,7 +44,7 @@ struct target {
     const char *name; /* name of that file */
     uint64_t bytes;   /* written so far */
     uint64_t sum;     /* checksum of the file being written */
-    struct page_seal seal; /* of all files, for the page to end with */
+    struct page_seal seal; /* checksums of all files, for the page to end with */
     int problem;           /* the errno of a write that failed, or 0 */
 };
 

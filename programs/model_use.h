@@ -17,7 +17,7 @@ bool model_use_is_model(const char *path);
 /* Whether a file is a release, by what its header says it is. */
 bool model_use_is_release(const char *path);
 
-/* Of the first rank: that --output is no release, unless it may be replaced. A release was paid
+/* Checks, on the first rank, that --output is no release or may be replaced. A release was paid
  * for, and cannot be made again. @return 0 or a negative code */
 int model_use_check_output(const struct invocation *invocation, struct dpmf_error *error);
 

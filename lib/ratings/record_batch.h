@@ -80,8 +80,8 @@ bool record_batch_add(struct record_batch *batch, const struct record *record, i
 bool record_batch_reject(struct record_batch *batch, int code, int64_t line, int64_t column,
                          const char *hint, const char *format, ...) DPMF_PRINTF(6, 7);
 
-/* After a record was rejected whose ids were taken: whether they are names of columns, and not those
- * of their own. Then it is the header of another table, as record_batch_header has it. */
+/* After a record was rejected whose ids were taken: whether they are names of columns, and not
+ * those of their own. Then it is the header of another table, as record_batch_header has it. */
 void record_batch_look(struct record_batch *batch, const struct record *record, int64_t row);
 
 /* The record that was rejected last is the header of another table. Where it ended the reading, the

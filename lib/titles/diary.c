@@ -114,7 +114,7 @@ static bool is_generic(const char *service) {
 struct folder {
     const char *service;
     char name[MEMBER_NAME];
-    size_t length; /* of its path */
+    size_t length; /* length of its path */
 };
 
 enum { FOLDERS_MAX = 64 };

@@ -10,7 +10,8 @@ header() {
 }
 private() {
     dpmf train ratings.csv -o r.safetensors --epsilon 1 --rating-range 1:5 --catalogue items.txt \
-        --population p --delta 1e-5 --insecure-noise-seed 1 "$@" 2>&1 >json | grep 'columns otherwise'
+        --population p --delta 1e-5 --insecure-noise-seed 1 "$@" 2>&1 >json |
+        grep 'columns otherwise'
     rm -f r.safetensors
 }
 for second in item,user,rating 'Movie ID,userId,stars' '"item","user","rating"' user,item,rating; do
@@ -35,4 +36,5 @@ dpmf export -q e.dpr --csv -
 echo "other ways to a store"
 header user,item,rating item,user,rating
 dpmf shard ratings.csv -q --on-error skip --parts 2 -o shards 2>&1 | cut -c1-80
-dpmf split ratings.csv -q --on-error skip --test-fraction 0.5 --seed 1 --train a.dpr --test b.dpr 2>&1 | cut -c1-80
+dpmf split ratings.csv -q --on-error skip --test-fraction 0.5 --seed 1 \
+    --train a.dpr --test b.dpr 2>&1 | cut -c1-80

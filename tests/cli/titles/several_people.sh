@@ -12,12 +12,18 @@ head = "Date,Name,Year,Letterboxd URI,Rating\n"
 dune, alien = head + "2021-01-01,Dune,1984,u,5\n", head + "2021-01-01,Alien,1979,u,1\n"
 make("two.zip", {"ann/ratings.csv": dune, "bob/ratings.csv": alien})
 make("beside.zip", {"ratings.csv": dune, "bob/ratings.csv": alien})
-make("halves.zip", {"ann/ratings.csv": dune, "bob/diary.csv": "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Tags,Watched Date\n2021-01-01,Alien,1979,u,1,,,2021-01-01\n"})
-make("plain.zip", {"ann/mine.csv": "title,rating\nDune,5\n", "bob/mine.csv": "title,rating\nAlien,1\n"})
+diary = "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Tags,Watched Date\n"
+diary += "2021-01-01,Alien,1979,u,1,,,2021-01-01\n"
+make("halves.zip", {"ann/ratings.csv": dune, "bob/diary.csv": diary})
+make("plain.zip", {"ann/mine.csv": "title,rating\nDune,5\n",
+                   "bob/mine.csv": "title,rating\nAlien,1\n"})
 film = '[{"rated_at":"2021-01-01T00:00:00.000Z","rating":%d,"type":"movie","movie":{"title":"%s","year":%d}}]'
-make("trakt.zip", {"ratings/ratings-movies.json": film % (9, "Dune", 1984), "watched/watched-movies.json": film % (5, "Alien", 1979)})
-make("trakts.zip", {"ann/ratings-movies.json": film % (9, "Dune", 1984), "bob/ratings-movies.json": film % (5, "Alien", 1979)})
-make("one.zip", {"letterboxd/ratings.csv": dune, "letterboxd/likes/films.csv": alien, "letterboxd/profile.csv": "a,b\n"})
+make("trakt.zip", {"ratings/ratings-movies.json": film % (9, "Dune", 1984),
+                   "watched/watched-movies.json": film % (5, "Alien", 1979)})
+make("trakts.zip", {"ann/ratings-movies.json": film % (9, "Dune", 1984),
+                    "bob/ratings-movies.json": film % (5, "Alien", 1979)})
+make("one.zip", {"letterboxd/ratings.csv": dune, "letterboxd/likes/films.csv": alien,
+                 "letterboxd/profile.csv": "a,b\n"})
 PYTHON
 for archive in two beside halves plain trakts one trakt; do
     echo "== $archive"
