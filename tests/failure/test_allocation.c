@@ -1,9 +1,10 @@
 /*
- * Memory that runs out at the n-th allocation, for all n. Each scenario of the table at the end is
- * run again and again, with one allocation more succeeding each time, until none fails: every run
- * before that must return DPMF_ERR_BASE_NO_MEMORY, leave no file and no memory behind, and not
- * crash. Of a long scenario, which is mostly loops, every allocation among the first 600 fails and
- * every seventh after; with DPMF_TEST_LONG all of them.
+ * Memory that runs out at the n-th allocation. Each scenario of the table at the end is run again
+ * and again, with one allocation more succeeding each time, until none fails: every run before that
+ * must return DPMF_ERR_BASE_NO_MEMORY, leave no file and no memory behind, and not crash. With
+ * DPMF_TEST_LONG this is done for all n. Without it, of the allocations made by the same chain of
+ * callers, return address by return address, the first fails: a scenario is mostly loops, and no
+ * place where memory can run out is left out.
  *
  * Linked with --wrap=malloc, --wrap=calloc, --wrap=realloc and --wrap=fsync; leaks are left to the
  * leak sanitizer, or, linked with --wrap=free too, counted here.
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <cmocka.h>
 
@@ -67,7 +69,27 @@ static atomic_long until_failure; /* allocations left before the one that fails;
 static atomic_long n_live;
 static atomic_bool free_is_wrapped;
 
+/* Of a run that is watched, a hash of the callers of each allocation, in their order. */
+enum { MAX_ALLOCATIONS = 100000 };
+static uint64_t callers[MAX_ALLOCATIONS];
+static atomic_long n_watched;
+static atomic_bool is_watched;
+
+static _Unwind_Reason_Code mix_caller(struct _Unwind_Context *context, void *hash) {
+    const uint64_t mixed = (*(uint64_t *)hash ^ (uint64_t)_Unwind_GetIP(context));
+    *(uint64_t *)hash = (mixed ^ mixed >> 29) * UINT64_C(0x9E3779B97F4A7C15);
+    return _URC_NO_REASON;
+}
+
+static void watch(void) {
+    uint64_t hash = 1;
+    _Unwind_Backtrace(mix_caller, &hash);
+    const long n = atomic_fetch_add(&n_watched, 1);
+    if (n < MAX_ALLOCATIONS) callers[n] = hash;
+}
+
 static bool fails_now(void) {
+    if (atomic_load(&is_watched)) watch();
     long left = atomic_load(&until_failure);
     while (left > 0)
         if (atomic_compare_exchange_weak(&until_failure, &left, left - 1)) return left == 1;
@@ -124,30 +146,59 @@ static void check_nothing_is_left(const struct scenario *scenario, long n, long 
         fail_msg("%s: files are left when allocation %ld fails", scenario->name, n);
 }
 
-static void fail_each_allocation(const struct scenario *scenario) {
-    enum { TOO_MANY = 100000, EACH_OF_FIRST = 600, STRIDE = 7 };
-    const clock_t begun = clock();
-    int code = scenario->run();
+/* The chains of callers that were seen; by open addressing, 0 where there is none. */
+static uint64_t chains[2 * MAX_ALLOCATIONS];
+
+static bool is_new_chain(uint64_t hash) {
+    const size_t n_places = sizeof chains / sizeof chains[0];
+    size_t place = (size_t)(hash % n_places);
+    while (chains[place] != 0 && chains[place] != hash) place = (place + 1) % n_places;
+    const bool is_new = chains[place] == 0;
+    chains[place] = hash;
+    return is_new;
+}
+
+/* Runs a scenario to its end, and marks the allocations that are to fail.
+ * @return how many it made */
+static long choose_allocations(const struct scenario *scenario, bool *chosen) {
+    atomic_store(&n_watched, 0);
+    atomic_store(&is_watched, true);
+    const int code = scenario->run();
+    atomic_store(&is_watched, false);
     if (code != 0) fail_msg("%s: code %d with all memory there", scenario->name, code);
     remove_outputs();
 
+    const long n_made = atomic_load(&n_watched);
+    if (n_made >= MAX_ALLOCATIONS) fail_msg("%s: no end of allocations", scenario->name);
     const bool all = getenv("DPMF_TEST_LONG") != NULL;
-    for (long n = 1; n < TOO_MANY; n += all || n < EACH_OF_FIRST ? 1 : STRIDE) {
+    memset(chains, 0, sizeof chains);
+    for (long i = 0; i < n_made; i++) chosen[i] = is_new_chain(callers[i]) || all;
+    return n_made;
+}
+
+static void fail_allocations(const struct scenario *scenario) {
+    static bool chosen[MAX_ALLOCATIONS];
+    const clock_t begun = clock();
+    const long n_made = choose_allocations(scenario, chosen);
+    long n_failed = 0;
+    for (long n = 1; n < MAX_ALLOCATIONS; n++) {
+        if (n <= n_made && !chosen[n - 1]) continue;
         long live_before = atomic_load(&n_live);
         atomic_store(&until_failure, n);
-        code = scenario->run();
+        const int code = scenario->run();
         const long left = atomic_exchange(&until_failure, 0);
         if (left > 0) {
             assert_int_equal(code, 0);
             remove_outputs();
             check_nothing_is_left(scenario, n, live_before);
-            print_message("%s: %ld allocations, %.1f s\n", scenario->name, n - left,
-                          (double)(clock() - begun) / CLOCKS_PER_SEC);
+            print_message("%s: %ld of %ld allocations failed, %.1f s\n", scenario->name, n_failed,
+                          n_made, (double)(clock() - begun) / CLOCKS_PER_SEC);
             return;
         }
         if (code != DPMF_ERR_BASE_NO_MEMORY)
             fail_msg("%s: code %d when allocation %ld fails", scenario->name, code, n);
         check_nothing_is_left(scenario, n, live_before);
+        n_failed++;
     }
     fail_msg("%s: no end of allocations", scenario->name);
 }
@@ -1001,7 +1052,7 @@ static void test_scenarios(void **state) {
     make_catalogue();
     make_release();
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
-        fail_each_allocation(&scenarios[i]);
+        fail_allocations(&scenarios[i]);
     dpmf_model_close(model);
     factors_free(&made);
     free(release_bytes);
