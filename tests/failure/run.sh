@@ -117,7 +117,7 @@ rm -rf whole.* vectors.safetensors
 # A snapshot is whole whenever it is looked at, wherever in an epoch it was cut, and a resumed run
 # ends with the model of one that was never interrupted, bit for bit: in memory, and streamed.
 "$dpmf" synth --users 3000 --items 800 --ratings 300000 -o ratings.dpr --quiet
-learn=("$dpmf" train ratings.dpr -k 16 --epochs 120 --deterministic --quiet)
+learn=("$dpmf" train ratings.dpr -k 16 --epochs 60 --deterministic --quiet)
 for memory in 1GiB 12MiB; do
     "${learn[@]}" --memory "$memory" -o "whole.$memory.safetensors"
     verdict "training to the end with --memory $memory"
@@ -131,7 +131,7 @@ for ((i = 0; i < 20; i++)); do
     "${learn[@]}" --memory "$memory" --snapshot snapshot.safetensors --snapshot-every 3blocks \
         -o out.safetensors &
     pid=$!
-    sleep "$(printf '0.%03d' $((50 + RANDOM % 400)))"
+    sleep "$(printf '0.%03d' $((40 + RANDOM % 200)))"
     kill -9 "$pid" 2>/dev/null
     wait "$pid" 2>/dev/null
     resume=()
@@ -227,9 +227,9 @@ if mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then
     [[ $? == 4 && ! -e small/a.dpr && ! -e small/b.dpr ]]
     verdict "split on a full disk"
     # the spill file fills the disk before the store does
-    "$dpmf" synth --users 20000 --items 2000 --ratings 4000000 -o four.dpr --quiet &&
-        "$dpmf" export four.dpr --csv four --quiet
-    full "spilling" "$dpmf" import four/ratings.csv -o small/out.dpr --memory 64MiB
+    "$dpmf" synth --users 20000 --items 2000 --ratings 2000000 -o two.dpr --quiet &&
+        "$dpmf" export two.dpr --csv two --quiet
+    full "spilling" "$dpmf" import two/ratings.csv -o small/out.dpr --memory 64MiB
 else
     skipped=$((skipped + 5))
     echo "skipped: the disk-full tests need the right to mount a small disk"

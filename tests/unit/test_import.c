@@ -259,7 +259,10 @@ static void test_all_records_bad(void **state) {
     assert_int_equal(access("j.dpr", F_OK), -1);
 }
 
-/* Text in an order that is not by user, large enough to be cut into many chunks and to spill. */
+/* Text in an order that is not by user, large enough to be cut into many chunks and to spill with
+ * the least memory there is. */
+enum { N_UNSORTED = 1000000 };
+
 static void make_unsorted_text(const char *path, uint64_t n) {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -276,7 +279,7 @@ static void make_unsorted_text(const char *path, uint64_t n) {
 
 static void test_same_for_any_threads_and_memory(void **state) {
     (void)state;
-    make_unsorted_text("big.csv", 1500000);
+    make_unsorted_text("big.csv", N_UNSORTED);
     const char *input = "big.csv";
     struct dpmf_import_report report, first;
     struct dpmf_run run = dpmf_run_default();
@@ -284,7 +287,7 @@ static void test_same_for_any_threads_and_memory(void **state) {
     run.memory = (uint64_t)1 << 30;
     assert_int_equal(dpmf_import(&input, 1, "one.dpr", NULL, &run, &first, NULL), 0);
     assert_int_equal(first.bytes_spilled, 0);
-    assert_int_equal(first.ratings + first.duplicates, 1500000);
+    assert_int_equal(first.ratings + first.duplicates, N_UNSORTED);
     assert_true(first.duplicates > 0);
     for (int threads = 2; threads < 9; threads += 3) {
         run.threads = threads;
