@@ -2,9 +2,13 @@
 # of one function. Included by CMakeLists.txt where there are tests; tests/audit/run.sh runs what it
 # makes.
 
+add_library(audit_main OBJECT EXCLUDE_FROM_ALL tests/audit/audit_main.c)
+target_link_libraries(audit_main PRIVATE dpmf_static)
+target_include_directories(audit_main PRIVATE lib)
+
 # dpmf_mutant(NAME FUNCTION...)
 function(dpmf_mutant name)
-    set(sources tests/audit/audit_main.c)
+    set(sources $<TARGET_OBJECTS:audit_main>)
     if(EXISTS ${PROJECT_SOURCE_DIR}/tests/audit/mutant_${name}.c)
         list(APPEND sources tests/audit/mutant_${name}.c)
     endif()

@@ -42,10 +42,12 @@ LOGS = "build/test-logs"
 # What takes long on two quiet cores, in seconds of processor time: begun first. Only the order
 # depends on it; times.tsv of a run has the figures for this table.
 LONG_JOBS = {
-    "build: address, undefined sanitizers": 150, "build: fuzzers, clang": 80,
-    "build: thread sanitizer": 55,
-    "tests/python/run.sh": 100, "tests/paper/run.sh": 80, "tests/cli/run.sh": 80,
-    "asan test_allocation": 136,
+    "build: address, undefined sanitizers": 160, "build: fuzzers, clang": 140,
+    "build: thread sanitizer": 30,
+    "tests/cli/run.sh": 55, "tests/paper/run.sh": 37, "tests/python/run.sh": 33,
+    "tests/home/run.sh": 24, "tests/memory/run.sh": 24, "tests/failure/run.sh": 25,
+    "asan test_allocation": 25, "tsan test_import": 35, "asan test_ials": 15, "asan test_ranks": 18,
+    "tsan test_tiling": 17,
 }
 
 # Statistics takes long under the sanitizers and touches no other memory: with --long only.
@@ -55,6 +57,9 @@ NOT_UNDER_ASAN = {
 }
 # Slow, so without --long only what threads stand on: everything else is made of these.
 UNDER_TSAN = {"threads", "pipeline", "superblock_stream", "import", "tiling", "id_map"}
+ROOMS_UNDER_TSAN = ("arrow", "base", "cluster", "database", "export", "files", "kernels", "model",
+                    "random", "ratings", "schedule", "store", "synth", "tables",
+                    "train")  # what these need
 # Depends on the sizes of caches, on the number of cores, on the set of kernels.
 ON_CACHES = {"superblock_stream", "train", "snapshot", "noise_schedule", "ranks", "convergence",
              "bench", "evaluate"}
@@ -372,31 +377,37 @@ def scripts(run, disk):
 
 
 def sanitizers(run):
-    address = launcher_for("cc", "address")
-    if address is None:
-        run.skip("address sanitizer", "it does not run on this machine")
-    else:
-        targets = ["all", "tests"] if run.long else ["tests"]  # the program is tried with --long
-        need = [run.build("address, undefined sanitizers", "asan", targets)]
-        run.unit_tests("unit and failure tests, asan+ubsan", "build/asan", prefix="asan",
-                       but=() if run.long else NOT_UNDER_ASAN, launcher=address, needs=need,
-                       also=["failure/test_allocation"])
-        if run.long:
-            for name, script in (("tests/cli/run.sh", "tests/cli/run.sh"),
-                                 ("man page examples", "tests/cli/man_examples.sh")):
-                run.script(f"{name}, asan+ubsan", [*address, script, "build/asan/dpmf"], needs=need)
+    """With --long gcc's address sanitizer and libFuzzer's build are two, and everything is tried
+    with the first; without, clang's build for both is quicker to make than the two."""
     clang = shutil.which("clang") and launcher_for("clang", "fuzzer-no-link,address")
     if clang is None:
         run.skip("fuzzers", "there is no clang with libFuzzer that works here")
+    if clang is not None and not run.long:
+        need = [run.build("address, undefined sanitizers", "checked", ["tests"])]
+        address_tests(run, "build/checked", clang, need)
+        fuzzers(run, "build/checked", clang, need)
     else:
-        fuzzers(run, clang, [run.build("fuzzers, clang", "fuzz", ["tests"])])
+        address = launcher_for("cc", "address")
+        if address is None:
+            run.skip("address sanitizer", "it does not run on this machine")
+        else:
+            targets = ["all", "tests"] if run.long else ["tests"]  # --long tries the program
+            need = [run.build("address, undefined sanitizers", "asan", targets)]
+            address_tests(run, "build/asan", address, need)
+        if address is not None and run.long:
+            for name, script in (("tests/cli/run.sh", "tests/cli/run.sh"),
+                                 ("man page examples", "tests/cli/man_examples.sh")):
+                run.script(f"{name}, asan+ubsan", [*address, script, "build/asan/dpmf"], needs=need)
+        if clang is not None:
+            fuzzers(run, "build/fuzz", clang, [run.build("fuzzers, clang", "fuzz", ["tests"])])
 
     thread = launcher_for("cc", "thread")
     if thread is None:
         run.skip("thread sanitizer", "it does not run on this machine")
     else:
         targets = ["all", "tests"] if run.long else [f"test_{test}" for test in sorted(UNDER_TSAN)]
-        need = [run.build("thread sanitizer", "tsan", targets)]
+        rooms = "" if run.long else ";".join(ROOMS_UNDER_TSAN)
+        need = [run.build("thread sanitizer", "tsan", targets, f"-DDPMF_ROOMS={rooms}")]
         run.unit_tests("unit tests, tsan", "build/tsan", prefix="tsan", launcher=thread, needs=need,
                        only=None if run.long else UNDER_TSAN)
         if run.long:
@@ -404,7 +415,13 @@ def sanitizers(run):
                        needs=need)
 
 
-def fuzzers(run, launcher, needs):
+def address_tests(run, folder, launcher, needs):
+    run.unit_tests("unit and failure tests, asan+ubsan", folder, prefix="asan",
+                   but=() if run.long else NOT_UNDER_ASAN, launcher=launcher, needs=needs,
+                   also=["failure/test_allocation"])
+
+
+def fuzzers(run, folder, launcher, needs):
     """Each starts from its seeds in tests/fuzz/corpus/NAME; what it finds goes to
     build/fuzz-corpus."""
     suite = run.suite(f"fuzzers, {run.fuzz_seconds} s each", "exit")
@@ -413,7 +430,7 @@ def fuzzers(run, launcher, needs):
         found, seeds = f"build/fuzz-corpus/{name}", f"tests/fuzz/corpus/{name[5:]}"
         os.makedirs(found, exist_ok=True)
         suite.add(name, [
-            *launcher, f"build/fuzz/tests/fuzz/{name}", f"-max_total_time={run.fuzz_seconds}",
+            *launcher, f"{folder}/tests/fuzz/{name}", f"-max_total_time={run.fuzz_seconds}",
             "-timeout=120", "-rss_limit_mb=2048", "-print_final_stats=1",
             f"-artifact_prefix={LOGS}/{name}-", found, *([seeds] if os.path.isdir(seeds) else [])
         ], seconds=run.fuzz_seconds, limit=run.fuzz_seconds + 600, needs=needs)
