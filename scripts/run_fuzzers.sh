@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # `make fuzz`: every fuzzer for FUZZ_SECONDS (600), or those named as arguments, at low priority;
-# their time is added to docs/testing/fuzzing.csv. With FUZZ_KEEP=1 what reaches something new is
-# merged into tests/fuzz/corpus.
+# their time is added to docs/testing/fuzzing.csv. FUZZ_TIMEOUT (60) is the longest that an input
+# may take, more where the fuzzers are stopped for a while. With FUZZ_KEEP=1 what reaches something
+# new is merged into tests/fuzz/corpus.
 #
 #     scripts/run_fuzzers.sh [store csv ...]
 #
@@ -26,8 +27,8 @@ run() {
         runs kept=tests/fuzz/corpus/$1
     mkdir -p "$found" "$kept"
     {
-        time nice -n 15 "build/fuzz/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=60 \
-            -rss_limit_mb=2048 \
+        time nice -n 15 "build/fuzz/tests/fuzz/fuzz_$name" -max_total_time="$seconds" \
+            -timeout="${FUZZ_TIMEOUT:-60}" -rss_limit_mb=2048 \
             -print_final_stats=1 -artifact_prefix="$logs/fuzz-$name-" "$found" \
             "$kept" >"$log" 2>&1 || status=$?
     } 2>"$log.time"
