@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "command_train_adapt.h"
+#include "command_train_begin.h"
 #include "command_train_both.h"
 #include "command_train_continue.h"
 #include "command_train_private.h"
@@ -334,36 +335,24 @@ const struct verb verb_train = {
 
 /* ---- what it does ---------------------------------------------------------------------------- */
 
-static uint32_t count32(const struct invocation *invocation, enum option_id id) {
-    uint64_t count = options_count(invocation, id);
-    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
-}
-
 static void fill_sampler(const struct invocation *invocation, struct dpmf_train_options *options) {
     options->sampler.noise = invocation->value[OPTION_SGLD_NOISE];
     options->sampler.trace = invocation->value[OPTION_TRACE];
     options->sampler.average = command_has(invocation, OPTION_AVERAGE);
     if (command_has(invocation, OPTION_STEP))
         options->sampler.step = options_number(invocation, OPTION_STEP);
-    if (command_has(invocation, OPTION_BURN_IN))
-        options->sampler.burn_in = count32(invocation, OPTION_BURN_IN);
-    if (command_has(invocation, OPTION_SAMPLES))
-        options->sampler.samples = count32(invocation, OPTION_SAMPLES);
-    if (command_has(invocation, OPTION_CHAINS))
-        options->sampler.chains = count32(invocation, OPTION_CHAINS);
+    options->sampler.burn_in =
+        options_count32(invocation, OPTION_BURN_IN, options->sampler.burn_in);
+    options->sampler.samples =
+        options_count32(invocation, OPTION_SAMPLES, options->sampler.samples);
+    options->sampler.chains = options_count32(invocation, OPTION_CHAINS, options->sampler.chains);
 }
 
 static struct dpmf_train_options fill(const struct invocation *invocation) {
     struct dpmf_train_options options = dpmf_train_options_default();
     dpmf_train_options_solver(train_solver_of(invocation), &options); /* or check_solver */
-    if (command_has(invocation, OPTION_FACTORS)) {
-        uint64_t factors = options_count(invocation, OPTION_FACTORS);
-        options.factors = factors > UINT32_MAX ? UINT32_MAX : (uint32_t)factors;
-    }
-    if (command_has(invocation, OPTION_EPOCHS)) {
-        uint64_t epochs = options_count(invocation, OPTION_EPOCHS);
-        options.epochs = epochs > UINT32_MAX ? UINT32_MAX : (uint32_t)epochs;
-    }
+    options.factors = options_count32(invocation, OPTION_FACTORS, options.factors);
+    options.epochs = options_count32(invocation, OPTION_EPOCHS, options.epochs);
     if (command_has(invocation, OPTION_LEARNING_RATE))
         options.learning_rate = options_number(invocation, OPTION_LEARNING_RATE);
     if (command_has(invocation, OPTION_DECAY))
@@ -371,18 +360,14 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
     if (command_has(invocation, OPTION_REG))
         options.regularization = options_number(invocation, OPTION_REG);
     if (command_has(invocation, OPTION_SEED)) options.seed = options_count(invocation, OPTION_SEED);
-    if (command_has(invocation, OPTION_PATIENCE))
-        options.patience = (uint32_t)options_count(invocation, OPTION_PATIENCE);
+    options.patience = options_count32(invocation, OPTION_PATIENCE, options.patience);
     if (command_has(invocation, OPTION_SNAPSHOT_EVERY)) {
         struct options_interval every = options_interval(invocation, OPTION_SNAPSHOT_EVERY);
         options.snapshot_every = every.epochs > UINT32_MAX ? UINT32_MAX : (uint32_t)every.epochs;
         options.snapshot_blocks = every.blocks;
         options.snapshot_seconds = every.seconds;
     }
-    if (command_has(invocation, OPTION_PREFETCH)) {
-        uint64_t prefetch = options_count(invocation, OPTION_PREFETCH);
-        options.prefetch = prefetch > UINT32_MAX ? UINT32_MAX : (uint32_t)prefetch;
-    }
+    options.prefetch = options_count32(invocation, OPTION_PREFETCH, options.prefetch);
     options.deterministic = command_has(invocation, OPTION_DETERMINISTIC);
     options.hogwild = command_has(invocation, OPTION_HOGWILD);
     options.kernels = invocation->value[OPTION_KERNELS];
@@ -396,8 +381,7 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
         options.ials.count_weight = options_number(invocation, OPTION_COUNT_WEIGHT);
     if (command_has(invocation, OPTION_ROW_BLOCK))
         options.ials.row_block = options_count(invocation, OPTION_ROW_BLOCK);
-    if (command_has(invocation, OPTION_ROW_STEPS))
-        options.ials.row_steps = count32(invocation, OPTION_ROW_STEPS);
+    options.ials.row_steps = options_count32(invocation, OPTION_ROW_STEPS, options.ials.row_steps);
     options.snapshot = invocation->value[OPTION_SNAPSHOT];
     options.resume = invocation->value[OPTION_RESUME];
     return options;
@@ -464,33 +448,10 @@ static int check_decay(const struct invocation *invocation) {
                                 "--decay %s is below 0", invocation->value[OPTION_DECAY]);
 }
 
-/* What says how to do a thing that was not asked for is a slip. */
-static int check_companions(const struct invocation *invocation) {
-    if (command_has(invocation, OPTION_SNAPSHOT_EVERY) && !command_has(invocation, OPTION_SNAPSHOT))
-        return terminal_error_print(STATUS_USAGE, "for example: --snapshot run.safetensors",
-                                    "--snapshot-every needs --snapshot, the file to write");
-    if (command_has(invocation, OPTION_PATIENCE) && !command_has(invocation, OPTION_VALID))
-        return terminal_error_print(STATUS_USAGE, "for example: --valid valid.dpr",
-                                    "--patience needs --valid, the ratings to measure on");
-    return STATUS_DONE;
-}
-
 /* ---- the command ----------------------------------------------------------------------------- */
-
-/* Before anything is read: hours later, each of them would fail. The first rank writes them. */
-static int check_outputs(const struct invocation *invocation, struct dpmf_error *error) {
-    static const enum option_id outputs[] = {OPTION_OUTPUT, OPTION_SNAPSHOT, OPTION_TRACE};
-    int rc = model_use_check_output(invocation, error);
-    if (dpmf_cluster_rank(invocation->cluster) != 0) return 0;
-    for (size_t i = 0; rc == 0 && i < sizeof outputs / sizeof outputs[0]; i++)
-        if (command_has(invocation, outputs[i]))
-            rc = dpmf_output_check(invocation->value[outputs[i]], error);
-    return rc;
-}
 
 static int run(struct invocation *invocation) {
     struct dpmf_train_options options = dpmf_train_options_default();
-    struct dpmf_input_options input = options_input(invocation);
     struct dpmf_train_report report = {0};
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL, *valid = NULL;
@@ -506,7 +467,8 @@ static int run(struct invocation *invocation) {
     if (options_is(invocation, OPTION_GOAL, "both")) return train_both_explain(invocation);
     if (command_has(invocation, OPTION_EPSILON)) {
         /* Without --research all of these are refused, for better reasons. */
-        int slip = command_has(invocation, OPTION_RESEARCH) ? check_companions(invocation) : 0;
+        int slip =
+            command_has(invocation, OPTION_RESEARCH) ? train_check_companions(invocation) : 0;
         return slip != STATUS_DONE ? slip : train_private_run(invocation);
     }
     int status = train_private_check_absent(invocation);
@@ -517,14 +479,9 @@ static int run(struct invocation *invocation) {
     if (status == STATUS_DONE)
         status = options_like(invocation, &options.ials.has_like, &options.ials.like);
     if (status == STATUS_DONE) status = check_decay(invocation);
-    if (status == STATUS_DONE) status = check_companions(invocation);
+    if (status == STATUS_DONE) status = train_check_companions(invocation);
     if (status != STATUS_DONE) return status;
-    int rc = check_outputs(invocation, &error);
-    if (rc == 0)
-        rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
-    if (rc == 0 && command_has(invocation, OPTION_VALID))
-        rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
-                             &error);
+    int rc = train_open_stores(invocation, &store, &valid, &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
     if (rc == 0) options_goal_of(invocation, store);
     if (rc == 0 && !has_goal) status = check_goal(invocation);

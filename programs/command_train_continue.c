@@ -6,11 +6,10 @@
 #include "command_train_continue.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
 
+#include "command_train_begin.h"
+#include "command_train_show.h"
 #include "dpmf_text.h"
-#include "model_use.h"
 #include "options.h"
 #include "report.h"
 #include "shared_options.h"
@@ -39,22 +38,16 @@ static int check_options(const struct invocation *invocation) {
             "counts both",
             "--continue has no private form: a model that has learnt without noise from "
             "people's ratings cannot become a release");
-    int status = options_refuse(invocation, of_model, sizeof of_model / sizeof of_model[0],
+    int status = options_refuse(invocation, of_model, COUNT_OF(of_model),
                                 "is the model's own with --continue", "leave it out");
     if (status == STATUS_DONE)
-        status = options_refuse(invocation, of_sgd, sizeof of_sgd / sizeof of_sgd[0],
+        status = options_refuse(invocation, of_sgd, COUNT_OF(of_sgd),
                                 "has no meaning with --continue, which solves for each vector",
                                 "leave it out");
     return status;
 }
 
-static int check_companions(const struct invocation *invocation) {
-    if (command_has(invocation, OPTION_SNAPSHOT_EVERY) && !command_has(invocation, OPTION_SNAPSHOT))
-        return terminal_error_print(STATUS_USAGE, "for example: --snapshot run.safetensors",
-                                    "--snapshot-every needs --snapshot, the file to write");
-    if (command_has(invocation, OPTION_PATIENCE) && !command_has(invocation, OPTION_VALID))
-        return terminal_error_print(STATUS_USAGE, "for example: --valid valid.dpr",
-                                    "--patience needs --valid, the ratings to measure on");
+static int check_interval(const struct invocation *invocation) {
     if (command_has(invocation, OPTION_SNAPSHOT_EVERY) &&
         options_interval(invocation, OPTION_SNAPSHOT_EVERY).blocks > 0)
         return terminal_error_print(STATUS_USAGE, "give epochs or a time",
@@ -62,16 +55,10 @@ static int check_companions(const struct invocation *invocation) {
     return STATUS_DONE;
 }
 
-static uint32_t count32(const struct invocation *invocation, enum option_id id, uint32_t usual) {
-    if (!command_has(invocation, id)) return usual;
-    const uint64_t count = options_count(invocation, id);
-    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
-}
-
 static struct dpmf_continue_options fill(const struct invocation *invocation) {
     struct dpmf_continue_options options = dpmf_continue_options_default();
-    options.epochs = count32(invocation, OPTION_EPOCHS, options.epochs);
-    options.patience = count32(invocation, OPTION_PATIENCE, options.patience);
+    options.epochs = options_count32(invocation, OPTION_EPOCHS, options.epochs);
+    options.patience = options_count32(invocation, OPTION_PATIENCE, options.patience);
     if (command_has(invocation, OPTION_SEED)) options.seed = options_count(invocation, OPTION_SEED);
     options.kernels = invocation->value[OPTION_KERNELS];
     options.deterministic = command_has(invocation, OPTION_DETERMINISTIC);
@@ -85,51 +72,26 @@ static struct dpmf_continue_options fill(const struct invocation *invocation) {
     return options;
 }
 
-/* What the library's callbacks get as `self` is the terminal, which is a part of the invocation. */
+/* A model that ranks is measured as such; its goal is the model's, which the options do not say. */
+static bool ranks(double ndcg) { return !isnan(ndcg); }
+
 static int show_epoch(void *self, const struct dpmf_epoch *epoch) {
     struct terminal *terminal = self;
-    const struct invocation *invocation =
-        (const struct invocation *)((const char *)terminal - offsetof(struct invocation, terminal));
-    char valid[80] = "";
-    if (command_has(invocation, OPTION_JSON)) {
-        struct dpmf_json *json = dpmf_json_new();
-        dpmf_json_begin_object(json, NULL);
-        dpmf_json_string(json, "event", "epoch");
-        dpmf_json_uint(json, "epoch", epoch->epoch);
-        dpmf_json_double(json, "seconds", epoch->seconds);
-        dpmf_json_double(json, "updates_per_second", epoch->updates_per_second);
-        dpmf_json_double(json, "train_rmse", epoch->train_rmse);
-        dpmf_json_double(json, "valid_rmse", epoch->valid_rmse);
-        if (!isnan(epoch->valid_ndcg)) {
-            dpmf_json_double(json, "valid_recall", epoch->valid_recall);
-            dpmf_json_double(json, "valid_ndcg", epoch->valid_ndcg);
-        }
+    char valid[TRAIN_VALID_TEXT];
+    if (command_has(train_invocation_of(terminal), OPTION_JSON)) {
+        struct dpmf_json *json = train_epoch_json(epoch, ranks(epoch->valid_ndcg));
         dpmf_json_end_object(json);
         return report_json_print(json) != STATUS_DONE;
     }
-    if (!isnan(epoch->valid_ndcg))
-        snprintf(valid, sizeof valid, "   recall@10 %.4f   ndcg@10 %.4f", epoch->valid_recall,
-                 epoch->valid_ndcg);
-    else if (!isnan(epoch->valid_rmse))
-        snprintf(valid, sizeof valid, "   valid %.4f", epoch->valid_rmse);
     terminal_progress_end(terminal);
     terminal_note_print(terminal, "epoch %u   error on the new ratings %.4f%s", epoch->epoch,
-                        epoch->train_rmse, valid);
+                        epoch->train_rmse,
+                        train_valid_text(epoch, ranks(epoch->valid_ndcg), valid));
     return 0;
 }
 
 static int print_json(const struct invocation *invocation, const struct dpmf_train_report *report) {
-    struct dpmf_json *json = dpmf_json_new();
-    dpmf_json_begin_object(json, NULL);
-    dpmf_json_string(json, "event", "done");
-    dpmf_json_double(json, "seconds", report->seconds);
-    dpmf_json_double(json, "tiling_seconds", report->tiling_seconds);
-    dpmf_json_double(json, "updates_per_second", report->updates_per_second);
-    dpmf_json_uint(json, "epochs", report->epochs);
-    dpmf_json_double(json, "train_rmse", report->train_rmse);
-    dpmf_json_double(json, "valid_rmse", report->valid_rmse);
-    if (!isnan(report->valid_ndcg)) dpmf_json_double(json, "valid_ndcg", report->valid_ndcg);
-    dpmf_json_bool(json, "stopped_early", report->stopped_early);
+    struct dpmf_json *json = train_done_json(report, ranks(report->valid_ndcg));
     dpmf_json_uint(json, "new_users", report->new_users);
     dpmf_json_uint(json, "new_items", report->new_items);
     dpmf_json_string(json, "kernels", report->kernels);
@@ -139,29 +101,16 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
     return report_json_print(json);
 }
 
-static int check_outputs(const struct invocation *invocation, struct dpmf_error *error) {
-    int rc = model_use_check_output(invocation, error);
-    if (rc == 0) rc = dpmf_output_check(invocation->value[OPTION_OUTPUT], error);
-    if (rc == 0 && command_has(invocation, OPTION_SNAPSHOT))
-        rc = dpmf_output_check(invocation->value[OPTION_SNAPSHOT], error);
-    return rc;
-}
-
 int train_continue_run(struct invocation *invocation) {
     const struct dpmf_continue_options options = fill(invocation);
-    const struct dpmf_input_options input = options_input(invocation);
     struct dpmf_train_report report = {0};
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL, *valid = NULL;
     int status = check_options(invocation);
-    if (status == STATUS_DONE) status = check_companions(invocation);
+    if (status == STATUS_DONE) status = train_check_companions(invocation);
+    if (status == STATUS_DONE) status = check_interval(invocation);
     if (status != STATUS_DONE) return status;
-    int rc = check_outputs(invocation, &error);
-    if (rc == 0)
-        rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
-    if (rc == 0 && command_has(invocation, OPTION_VALID))
-        rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
-                             &error);
+    int rc = train_open_stores(invocation, &store, &valid, &error);
     if (rc == 0)
         rc = dpmf_train_continue(invocation->value[OPTION_CONTINUE], store, valid,
                                  invocation->value[OPTION_OUTPUT], &options, &invocation->run,

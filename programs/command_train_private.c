@@ -185,20 +185,14 @@ int train_private_check_absent(const struct invocation *invocation) {
                                 "is for private releases", "add --epsilon E, or leave it out");
 }
 
-static uint32_t count32(const struct invocation *invocation, enum option_id id, uint32_t usual) {
-    if (!command_has(invocation, id)) return usual;
-    uint64_t count = options_count(invocation, id);
-    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
-}
-
 /* A kappa that is no number is refused as one below 0 is; the library takes NaN for its own. */
 static void fill_sampler(const struct invocation *invocation,
                          struct dpmf_release_options *options) {
     options->posterior.max_ratings =
-        count32(invocation, OPTION_MAX_RATINGS, options->posterior.max_ratings);
-    options->posterior.factors = count32(invocation, OPTION_FACTORS, 0);
-    options->posterior.rounds = count32(invocation, OPTION_EPOCHS, 0);
-    options->posterior.chains = count32(invocation, OPTION_CHAINS, 0);
+        options_count32(invocation, OPTION_MAX_RATINGS, options->posterior.max_ratings);
+    options->posterior.factors = options_count32(invocation, OPTION_FACTORS, 0);
+    options->posterior.rounds = options_count32(invocation, OPTION_EPOCHS, 0);
+    options->posterior.chains = options_count32(invocation, OPTION_CHAINS, 0);
     options->posterior.trace = invocation->value[OPTION_TRACE];
     if (command_has(invocation, OPTION_RHO))
         options->posterior.rho = options_number(invocation, OPTION_RHO);

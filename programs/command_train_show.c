@@ -26,27 +26,45 @@ bool train_is_ials(const struct invocation *invocation) {
 }
 
 /* What the library's callbacks get as `self` is the terminal, which is a part of the invocation. */
-static const struct invocation *invocation_of(const struct terminal *terminal) {
+const struct invocation *train_invocation_of(const struct terminal *terminal) {
     return (const struct invocation *)((const char *)terminal -
                                        offsetof(struct invocation, terminal));
 }
 
+struct dpmf_json *train_epoch_json(const struct dpmf_epoch *epoch, bool ranks) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "event", "epoch");
+    dpmf_json_uint(json, "epoch", epoch->epoch);
+    dpmf_json_double(json, "seconds", epoch->seconds);
+    dpmf_json_double(json, "updates_per_second", epoch->updates_per_second);
+    dpmf_json_double(json, "train_rmse", epoch->train_rmse);
+    dpmf_json_double(json, "valid_rmse", epoch->valid_rmse);
+    if (ranks) {
+        dpmf_json_double(json, "valid_recall", epoch->valid_recall);
+        dpmf_json_double(json, "valid_ndcg", epoch->valid_ndcg);
+    }
+    return json;
+}
+
+const char *train_valid_text(const struct dpmf_epoch *epoch, bool ranks,
+                             char text[TRAIN_VALID_TEXT]) {
+    text[0] = '\0';
+    if (ranks && !isnan(epoch->valid_ndcg))
+        snprintf(text, TRAIN_VALID_TEXT, "   recall@10 %.4f   ndcg@10 %.4f", epoch->valid_recall,
+                 epoch->valid_ndcg);
+    else if (!ranks && !isnan(epoch->valid_rmse))
+        snprintf(text, TRAIN_VALID_TEXT, "   valid %.4f", epoch->valid_rmse);
+    return text;
+}
+
 int train_show_epoch(void *self, const struct dpmf_epoch *epoch) {
     struct terminal *terminal = self;
-    const struct invocation *invocation = invocation_of(terminal);
+    const struct invocation *invocation = train_invocation_of(terminal);
+    const bool ranks = train_is_ials(invocation);
+    char valid[TRAIN_VALID_TEXT];
     if (command_has(invocation, OPTION_JSON)) {
-        struct dpmf_json *json = dpmf_json_new();
-        dpmf_json_begin_object(json, NULL);
-        dpmf_json_string(json, "event", "epoch");
-        dpmf_json_uint(json, "epoch", epoch->epoch);
-        dpmf_json_double(json, "seconds", epoch->seconds);
-        dpmf_json_double(json, "updates_per_second", epoch->updates_per_second);
-        dpmf_json_double(json, "train_rmse", epoch->train_rmse);
-        dpmf_json_double(json, "valid_rmse", epoch->valid_rmse);
-        if (train_is_ials(invocation)) {
-            dpmf_json_double(json, "valid_recall", epoch->valid_recall);
-            dpmf_json_double(json, "valid_ndcg", epoch->valid_ndcg);
-        }
+        struct dpmf_json *json = train_epoch_json(epoch, ranks);
         if (dpmf_solver_is_sampler(invocation->value[OPTION_SOLVER])) {
             dpmf_json_uint(json, "chain", epoch->chain);
             dpmf_json_bool(json, "burn_in", epoch->is_burn_in);
@@ -54,14 +72,9 @@ int train_show_epoch(void *self, const struct dpmf_epoch *epoch) {
         dpmf_json_end_object(json);
         return report_json_print(json) != STATUS_DONE;
     }
-    char valid[80] = "";
-    if (train_is_ials(invocation) && !isnan(epoch->valid_ndcg))
-        snprintf(valid, sizeof valid, "   recall@10 %.4f   ndcg@10 %.4f", epoch->valid_recall,
-                 epoch->valid_ndcg);
-    else if (!train_is_ials(invocation) && !isnan(epoch->valid_rmse))
-        snprintf(valid, sizeof valid, "   valid %.4f", epoch->valid_rmse);
     terminal_note_print(terminal, "epoch %3u   train %.4f%s   %.1f million updates/s", epoch->epoch,
-                        epoch->train_rmse, valid, 1e-6 * epoch->updates_per_second);
+                        epoch->train_rmse, train_valid_text(epoch, ranks, valid),
+                        1e-6 * epoch->updates_per_second);
     return 0;
 }
 
@@ -78,7 +91,7 @@ static void put_sampler(struct dpmf_json *json, const struct dpmf_train_report *
     dpmf_json_double(json, "prediction_error", report->prediction_error);
 }
 
-int train_print_json(const struct invocation *invocation, const struct dpmf_train_report *report) {
+struct dpmf_json *train_done_json(const struct dpmf_train_report *report, bool ranks) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "event", "done");
@@ -88,8 +101,13 @@ int train_print_json(const struct invocation *invocation, const struct dpmf_trai
     dpmf_json_uint(json, "epochs", report->epochs);
     dpmf_json_double(json, "train_rmse", report->train_rmse);
     dpmf_json_double(json, "valid_rmse", report->valid_rmse);
-    if (train_is_ials(invocation)) dpmf_json_double(json, "valid_ndcg", report->valid_ndcg);
+    if (ranks) dpmf_json_double(json, "valid_ndcg", report->valid_ndcg);
     dpmf_json_bool(json, "stopped_early", report->stopped_early);
+    return json;
+}
+
+int train_print_json(const struct invocation *invocation, const struct dpmf_train_report *report) {
+    struct dpmf_json *json = train_done_json(report, train_is_ials(invocation));
     dpmf_json_bool(json, "tiles_on_disk", report->tiles_on_disk);
     dpmf_json_string(json, "kernels", report->kernels);
     if (report->lanes > 0) dpmf_json_uint(json, "lanes", report->lanes);

@@ -350,11 +350,6 @@ static int train_best(struct tuning *tuning, struct dpmf_store *store,
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static uint32_t count_of(const struct invocation *invocation, enum option_id id) {
-    uint64_t count = options_count(invocation, id);
-    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
-}
-
 static struct dpmf_tune_options fill(const struct invocation *invocation,
                                      struct dpmf_train_options *train) {
     struct dpmf_tune_options options = dpmf_tune_options_default();
@@ -367,13 +362,13 @@ static struct dpmf_tune_options fill(const struct invocation *invocation,
     if (command_has(invocation, OPTION_COUNT_WEIGHT))
         train->ials.count_weight = options_number(invocation, OPTION_COUNT_WEIGHT);
     if (command_has(invocation, OPTION_ROW_STEPS))
-        train->ials.row_steps = count_of(invocation, OPTION_ROW_STEPS);
+        train->ials.row_steps = options_count32(invocation, OPTION_ROW_STEPS, 0);
     options.hold_factors = command_has(invocation, OPTION_FACTORS);
     options.hold_epochs = command_has(invocation, OPTION_EPOCHS);
     options.hold_learning_rate = command_has(invocation, OPTION_LEARNING_RATE);
     options.hold_regularization = command_has(invocation, OPTION_REG);
-    if (options.hold_factors) train->factors = count_of(invocation, OPTION_FACTORS);
-    if (options.hold_epochs) train->epochs = count_of(invocation, OPTION_EPOCHS);
+    if (options.hold_factors) train->factors = options_count32(invocation, OPTION_FACTORS, 0);
+    if (options.hold_epochs) train->epochs = options_count32(invocation, OPTION_EPOCHS, 0);
     if (options.hold_learning_rate)
         train->learning_rate = options_number(invocation, OPTION_LEARNING_RATE);
     if (options.hold_regularization) train->regularization = options_number(invocation, OPTION_REG);
@@ -382,7 +377,7 @@ static struct dpmf_tune_options fill(const struct invocation *invocation,
     if (command_has(invocation, OPTION_SEED)) train->seed = options_count(invocation, OPTION_SEED);
     train->kernels = invocation->value[OPTION_KERNELS];
     if (command_has(invocation, OPTION_TRIALS))
-        options.trials = count_of(invocation, OPTION_TRIALS);
+        options.trials = options_count32(invocation, OPTION_TRIALS, 0);
     if (command_has(invocation, OPTION_MINUTES))
         options.seconds = 60 * options_number(invocation, OPTION_MINUTES);
     if (command_has(invocation, OPTION_VALID_FRACTION))

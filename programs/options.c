@@ -536,6 +536,12 @@ uint64_t options_count(const struct invocation *invocation, enum option_id id) {
     return count;
 }
 
+uint32_t options_count32(const struct invocation *invocation, enum option_id id, uint32_t usual) {
+    if (!command_has(invocation, id)) return usual;
+    const uint64_t count = options_count(invocation, id);
+    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+}
+
 uint32_t options_lanes(const struct invocation *invocation) {
     if (!command_has(invocation, OPTION_LANES)) return 0;
     const uint64_t lanes = options_count(invocation, OPTION_LANES);

@@ -27,6 +27,9 @@ int options_refuse_group(const struct invocation *invocation, const struct optio
 /* The checked values; what they give is undefined for an option that was not given. */
 uint64_t options_count(const struct invocation *invocation, enum option_id id);
 
+/* The same of at most 32 bits, which more than any limit becomes; `usual` when it was not given. */
+uint32_t options_count32(const struct invocation *invocation, enum option_id id, uint32_t usual);
+
 /* --lanes: 0 when it was not given, and a number that the library refuses when it was given as
  * 0. */
 uint32_t options_lanes(const struct invocation *invocation);

@@ -399,11 +399,7 @@ int arrow_source_open(struct arrow_table *table, const struct dpmf_input_options
         arrow_columns_find(table, options, table->chosen, &self->source.layout.holds_events, error);
     if (code == 0 && has_numbers(table, COLUMN_USER))
         self->source.layout.formats = STORE_FORMAT_ARROW_WHOLE;
-    if (code < 0)
-        close_rows(&self->source);
-    else
-        *source = &self->source;
-    return code;
+    return source_hand_over(&self->source, code, source);
 }
 
 static int open_stream(struct ArrowArrayStream *stream, const struct dpmf_input_options *options,

@@ -5,6 +5,7 @@
 #include "ratings/database_source.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -278,20 +279,30 @@ static void place(struct dpmf_error *error, const struct database_url *url, uint
     error_place(error, url->shown, row, error->column);
 }
 
-int database_settle(const struct database_url *url, uint64_t *rows_before, uint64_t n_rows,
-                    struct record_batch *batch, struct dpmf_error *error) {
-    place(&batch->failure, url, *rows_before);
-    place(&batch->first_rejected, url, *rows_before);
-    *rows_before += n_rows;
+int database_rows_settle(struct source *source, void *chunk, struct record_batch *batch,
+                         struct dpmf_error *error) {
+    struct database_rows *rows = (struct database_rows *)source;
+    place(&batch->failure, &rows->url, rows->n_settled);
+    place(&batch->first_rejected, &rows->url, rows->n_settled);
+    rows->n_settled += ((const struct database_chunk *)chunk)->n_rows;
     if (batch->failure.code && error) *error = batch->failure;
     return batch->failure.code;
 }
 
-int database_finish(const struct database_url *url, uint64_t rows, struct dpmf_error *error) {
-    if (rows > 0) return 0;
+int database_rows_finish(struct source *source, struct record_batch *batch,
+                         struct dpmf_error *error) {
+    const struct database_rows *rows = (const struct database_rows *)source;
+    const struct database_url *url = &rows->url;
+    (void)batch;
+    if (rows->n_settled > 0) return 0;
     error_set(error, DPMF_ERR_INPUT_EMPTY,
               url->table ? "the table has no rows" : "the query returns no rows");
     error_hint(error, "check what it selects");
     error_place(error, url->shown, 0, 0);
     return DPMF_ERR_INPUT_EMPTY;
+}
+
+uint64_t database_rows_bytes_read(const struct source *source) {
+    return atomic_load_explicit(&((const struct database_rows *)source)->bytes_read,
+                                memory_order_relaxed);
 }

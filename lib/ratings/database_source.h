@@ -67,6 +67,20 @@ static inline const char *database_number_id(struct database_numbers *numbers, i
     return numbers->last[role].text;
 }
 
+/* What both kinds of source begin with. */
+struct database_rows {
+    struct source source; /* first: this is what others see */
+    struct database_url url;
+    uint64_t n_settled; /* rows of the chunks that were settled */
+    _Atomic uint64_t bytes_read;
+};
+
+/* What their chunks begin with. */
+struct database_chunk {
+    uint64_t n_rows;
+    struct database_numbers numbers;
+};
+
 /* Opens what database_url_is() says yes to. As source_open. */
 int database_source_open(const char *text, const struct dpmf_input_options *options,
                          const struct input_wait *wait, struct source **source,
@@ -111,12 +125,15 @@ bool database_sql_literal(struct byte_buffer *sql, const char *text);
 bool database_reject_null(struct record_batch *batch, enum column_role role, int64_t row,
                           int64_t column);
 
-/* For `settle`, serially: places that count from the beginning of a chunk become the result's.
- * @return the batch's failure */
-int database_settle(const struct database_url *url, uint64_t *rows_before, uint64_t n_rows,
-                    struct record_batch *batch, struct dpmf_error *error);
+/* The `settle` of both: rows are counted from the beginning of the result, no longer from that of
+ * the chunk. @return the batch's failure */
+int database_rows_settle(struct source *source, void *chunk, struct record_batch *batch,
+                         struct dpmf_error *error);
 
-/* For `finish`: DPMF_ERR_INPUT_EMPTY when there was not one row. */
-int database_finish(const struct database_url *url, uint64_t rows, struct dpmf_error *error);
+/* The `finish` of both: DPMF_ERR_INPUT_EMPTY without any row. */
+int database_rows_finish(struct source *source, struct record_batch *batch,
+                         struct dpmf_error *error);
+
+uint64_t database_rows_bytes_read(const struct source *source);
 
 #endif

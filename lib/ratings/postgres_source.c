@@ -18,20 +18,16 @@
 #ifdef DPMF_WITH_POSTGRES
 
 struct postgres_source {
-    struct source source; /* first: this is what others see */
-    struct database_url url;
+    struct database_rows rows; /* first: its source is what others see */
     struct postgres_session session;
     struct copy_layout layout;
     bool begun, ended;
-    uint64_t rows_before; /* the chunks that were settled */
-    _Atomic uint64_t bytes_read;
 };
 
 struct copy_chunk {
+    struct database_chunk chunk; /* first */
     struct byte_buffer rows;
     bool too_long; /* stands for one row that is too long to be read */
-    uint64_t n_rows;
-    struct database_numbers numbers;
 };
 
 static const struct postgres_source *self_of(const struct source *source) {
@@ -62,7 +58,7 @@ static int pass_header(struct postgres_source *self, const uint8_t **bytes, size
     if (header == 0) {
         error_set(error, DPMF_ERR_IO_READ, "what the server sends does not begin as a binary copy");
         error_hint(error, "check what is between here and the server, and try again");
-        error_place(error, self->url.shown, 0, 0);
+        error_place(error, self->rows.url.shown, 0, 0);
         return DPMF_ERR_IO_READ;
     }
     self->begun = true;
@@ -74,7 +70,7 @@ static int pass_header(struct postgres_source *self, const uint8_t **bytes, size
 static int gather(struct postgres_source *self, const char *data, size_t n,
                   struct copy_chunk *chunk, struct dpmf_error *error) {
     const uint8_t *bytes = (const uint8_t *)data;
-    atomic_fetch_add_explicit(&self->bytes_read, n, memory_order_relaxed);
+    atomic_fetch_add_explicit(&self->rows.bytes_read, n, memory_order_relaxed);
     int code = pass_header(self, &bytes, &n, error);
     if (code < 0 || n == 0) return code;
     chunk->too_long = n > DATABASE_ROW_MAX;
@@ -116,7 +112,7 @@ static int next_rows(struct source *source, void *pointer, struct dpmf_error *er
     struct postgres_source *self = (struct postgres_source *)source;
     struct copy_chunk *chunk = pointer;
     chunk->rows.n = 0;
-    chunk->n_rows = 0;
+    chunk->chunk.n_rows = 0;
     chunk->too_long = false;
     int code = 0;
     while (!self->ended && !chunk->too_long && chunk->rows.n < DATABASE_CHUNK_BYTES) {
@@ -131,25 +127,11 @@ static int next_rows(struct source *source, void *pointer, struct dpmf_error *er
 
 static void parse_rows(const struct source *source, void *pointer, struct record_batch *batch) {
     struct copy_chunk *chunk = pointer;
-    chunk->n_rows = postgres_copy_parse(&self_of(source)->layout, chunk->rows.bytes, chunk->rows.n,
-                                        &chunk->numbers, batch);
+    chunk->chunk.n_rows = postgres_copy_parse(&self_of(source)->layout, chunk->rows.bytes,
+                                              chunk->rows.n, &chunk->chunk.numbers, batch);
     if (!chunk->too_long || batch->failure.code) return;
-    record_batch_reject(batch, DPMF_ERR_INPUT_LINE_TOO_LONG, (int64_t)++chunk->n_rows, 0, NULL,
-                        "the row is longer than %d bytes", (int)DATABASE_ROW_MAX);
-}
-
-static int settle_rows(struct source *source, void *pointer, struct record_batch *batch,
-                       struct dpmf_error *error) {
-    struct postgres_source *self = (struct postgres_source *)source;
-    const struct copy_chunk *chunk = pointer;
-    return database_settle(&self->url, &self->rows_before, chunk->n_rows, batch, error);
-}
-
-static int finish_rows(struct source *source, struct record_batch *batch,
-                       struct dpmf_error *error) {
-    const struct postgres_source *self = self_of(source);
-    (void)batch;
-    return database_finish(&self->url, self->rows_before, error);
+    record_batch_reject(batch, DPMF_ERR_INPUT_LINE_TOO_LONG, (int64_t)++chunk->chunk.n_rows, 0,
+                        NULL, "the row is longer than %d bytes", (int)DATABASE_ROW_MAX);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -176,9 +158,9 @@ static bool put_query(struct byte_buffer *sql, const struct database_url *url) {
 static int describe_query(struct postgres_source *self, PGresult **described,
                           struct dpmf_error *error) {
     struct postgres_session *session = &self->session;
-    const char *doing = self->url.table ? "read the table" : "run the query";
+    const char *doing = self->rows.url.table ? "read the table" : "run the query";
     struct byte_buffer sql = {0};
-    int code = put_query(&sql, &self->url) ? 0 : error_no_memory(error);
+    int code = put_query(&sql, &self->rows.url) ? 0 : error_no_memory(error);
     if (code == 0) {
         int sent =
             session->pq.sendPrepare(session->connection, "", (const char *)sql.bytes, 0, NULL);
@@ -194,7 +176,7 @@ static int describe_query(struct postgres_source *self, PGresult **described,
 
 static int refuse_type(const struct postgres_source *self, enum column_role role, const char *what,
                        struct dpmf_error *error) {
-    const bool is_count = role == COLUMN_RATING && self->source.layout.holds_events;
+    const bool is_count = role == COLUMN_RATING && self->rows.source.layout.holds_events;
     error_set(error, DPMF_ERR_INPUT_QUERY, "the %s%s is %s",
               is_count ? "count" : column_role_name(role), role <= COLUMN_ITEM ? " id" : "", what);
     if (role <= COLUMN_ITEM)
@@ -203,7 +185,7 @@ static int refuse_type(const struct postgres_source *self, enum column_role role
         error_hint(error, "make it a number, e.g. with ::real");
     else
         error_hint(error, "make it a timestamp, or seconds since 1970");
-    error_place(error, self->url.shown, 0, self->layout.column[role]);
+    error_place(error, self->rows.url.shown, 0, self->layout.column[role]);
     return DPMF_ERR_INPUT_QUERY;
 }
 
@@ -250,8 +232,8 @@ static int plan_copy(struct postgres_source *self, const PGresult *described,
     const char **names = memory_alloc(n ? n : 1, sizeof names[0]);
     if (!names) return error_no_memory(error);
     for (size_t i = 0; i < n; i++) names[i] = pq->fname(described, (int)i);
-    int code = database_columns_find(&self->url, options, names, n, column,
-                                     &self->source.layout.holds_events, error);
+    int code = database_columns_find(&self->rows.url, options, names, n, column,
+                                     &self->rows.source.layout.holds_events, error);
     free(names);
     for (int role = 0; role < COLUMN_ROLES && code == 0; role++) {
         layout->column[role] = column[role] + 1;
@@ -268,7 +250,7 @@ static int plan_copy(struct postgres_source *self, const PGresult *described,
     for (int role = 0; role < COLUMN_ROLES; role++)
         layout->field[role] = column[role] < 0 ? -1 : plain && used == n ? column[role] : next++;
     layout->n_fields = (uint32_t)used;
-    return put_copy(sql, &self->url, n, column, as_text) ? 0 : error_no_memory(error);
+    return put_copy(sql, &self->rows.url, n, column, as_text) ? 0 : error_no_memory(error);
 }
 
 /* The server took it on its own, as it would of psql's. */
@@ -290,15 +272,15 @@ static int look_at_table(struct postgres_source *self, struct dpmf_error *error)
     struct postgres_session *session = &self->session;
     struct byte_buffer name = {0};
     PGresult *found = NULL;
-    if (!self->url.table) return 0;
-    int code = database_sql_table(&name, self->url.table) ? 0 : error_no_memory(error);
+    if (!self->rows.url.table) return 0;
+    int code = database_sql_table(&name, self->rows.url.table) ? 0 : error_no_memory(error);
     if (code == 0) {
         const char *const values[] = {(const char *)name.bytes};
         int sent =
             session->pq.sendQueryParams(session->connection, look, 1, NULL, values, NULL, NULL, 0);
         code = postgres_session_finish(session, sent, "read the table", &found, error);
     }
-    if (code == 0) self->source.layout.is_queried = session->pq.ntuples(found) != 1;
+    if (code == 0) self->rows.source.layout.is_queried = session->pq.ntuples(found) != 1;
     if (found) session->pq.clear(found);
     free(name.bytes);
     return code;
@@ -329,12 +311,8 @@ static int begin_copy(struct postgres_source *self, const struct dpmf_input_opti
 static void close_rows(struct source *source) {
     struct postgres_source *self = (struct postgres_source *)source;
     postgres_session_close(&self->session);
-    database_url_free(&self->url);
+    database_url_free(&self->rows.url);
     free(self);
-}
-
-static uint64_t bytes_read(const struct source *source) {
-    return atomic_load_explicit(&self_of(source)->bytes_read, memory_order_relaxed);
 }
 
 /* The server makes UTF-8 of what is stored. Where it may meet a row of which it cannot, that row
@@ -344,14 +322,14 @@ static int check_encoding(struct postgres_source *self, bool by_record, struct d
     const struct postgres_session *session = &self->session;
     const char *encoding = session->pq.parameterStatus(session->connection, "server_encoding");
     if (encoding && (strcmp(encoding, "UTF8") == 0 || strcmp(encoding, "LATIN1") == 0)) return 0;
-    self->source.layout.drops_bad = false;
+    self->rows.source.layout.drops_bad = false;
     if (!by_record) return 0;
     int code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
                          "the database is encoded in %.40s, of which the server cannot make UTF-8 "
                          "row by row: one person's row could end the run",
                          encoding ? encoding : "something unknown");
     error_hint(error, "copy the ratings to a file, or to a database encoded in UTF8");
-    error_place(error, self->url.shown, 0, 0);
+    error_place(error, self->rows.url.shown, 0, 0);
     return code;
 }
 
@@ -363,8 +341,8 @@ int postgres_source_open(struct database_url *url, const struct dpmf_input_optio
         .chunk_free = chunk_free,
         .next = next_rows,
         .parse = parse_rows,
-        .settle = settle_rows,
-        .finish = finish_rows,
+        .settle = database_rows_settle,
+        .finish = database_rows_finish,
         .close = close_rows,
     };
     *source = NULL;
@@ -375,17 +353,14 @@ int postgres_source_open(struct database_url *url, const struct dpmf_input_optio
     }
     struct database_wait asked = {NULL, NULL};
     if (wait) asked = (struct database_wait){wait->go_on, wait->self};
-    self->url = *url;
-    self->source = (struct source){.ops = &ops, .format = "postgres", .bytes_read = bytes_read};
-    database_layout(&self->source);
-    int code = postgres_session_open(&self->session, &self->url, &asked, error);
+    self->rows.url = *url;
+    self->rows.source =
+        (struct source){.ops = &ops, .format = "postgres", .bytes_read = database_rows_bytes_read};
+    database_layout(&self->rows.source);
+    int code = postgres_session_open(&self->session, &self->rows.url, &asked, error);
     if (code == 0) code = check_encoding(self, options->by_record, error);
     if (code == 0) code = begin_copy(self, options, error);
-    if (code < 0)
-        close_rows(&self->source);
-    else
-        *source = &self->source;
-    return code;
+    return source_hand_over(&self->rows.source, code, source);
 }
 
 #else

@@ -8,6 +8,8 @@
 #ifndef DPMF_RATINGS_SOURCE_H
 #define DPMF_RATINGS_SOURCE_H
 
+#include <assert.h>
+
 #include "files/file_identity.h"
 #include "ratings/record_batch.h"
 #include "tables/input_stream.h"
@@ -56,6 +58,17 @@ struct source {
 int source_open(const char *path, const struct dpmf_input_options *options,
                 const struct input_wait *wait, struct source **source, struct dpmf_error *error);
 void source_close(struct source *source); /* NULL is fine */
+
+/* The end of every function that opens one: `opened` becomes `*source`, or is closed when `code`
+ * says that opening failed. @return `code` */
+static inline int source_hand_over(struct source *opened, int code, struct source **source) {
+    assert(opened->ops && code <= 0);
+    if (code < 0)
+        opened->ops->close(opened);
+    else
+        *source = opened;
+    return code;
+}
 
 /* The file that is read, be it behind the address of a database; not known where there is none. */
 int source_identify(const char *path, struct file_identity *identity, struct dpmf_error *error);

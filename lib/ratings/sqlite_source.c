@@ -36,23 +36,19 @@ enum value_kind { VALUE_NULL, VALUE_INTEGER, VALUE_REAL, VALUE_TEXT, VALUE_BLOB,
 enum { ROW_ROOM = COLUMN_ROLES * 9 }; /* bytes of a row, without its texts */
 
 struct sqlite_source {
-    struct source source; /* first: this is what others see */
+    struct database_rows rows; /* first: its source is what others see */
     struct sqlite_library sqlite;
-    struct database_url url;
     struct input_wait wait;
     sqlite3 *database;
     sqlite3_stmt *statement;
     int32_t column[COLUMN_ROLES];
     bool ended, interrupted;
-    double asked;         /* when, by clock_now() */
-    uint64_t rows_before; /* the chunks that were settled */
-    _Atomic uint64_t bytes_read;
+    double asked; /* when, by clock_now() */
 };
 
 struct row_chunk {
+    struct database_chunk chunk; /* first */
     struct byte_buffer values;
-    uint64_t n_rows;
-    struct database_numbers numbers;
 };
 
 static const struct sqlite_source *self_of(const struct source *source) {
@@ -139,24 +135,24 @@ static bool put_row(struct sqlite_source *self, struct byte_buffer *values) {
 
 static int fail(struct sqlite_source *self, const char *doing, struct dpmf_error *error) {
     if (self->interrupted) return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
-    return sqlite_library_fail(&self->sqlite, self->database, doing, self->url.shown, error);
+    return sqlite_library_fail(&self->sqlite, self->database, doing, self->rows.url.shown, error);
 }
 
 static int next_rows(struct source *source, void *pointer, struct dpmf_error *error) {
     struct sqlite_source *self = (struct sqlite_source *)source;
     struct row_chunk *chunk = pointer;
     chunk->values.n = 0;
-    chunk->n_rows = 0;
+    chunk->chunk.n_rows = 0;
     while (!self->ended && chunk->values.n < DATABASE_CHUNK_BYTES) {
         int result = self->sqlite.step(self->statement);
         self->ended = result != SQLITE_ROW;
         if (result == SQLITE_DONE) break;
         if (result != SQLITE_ROW) return fail(self, "read from the database", error);
         if (!put_row(self, &chunk->values)) return error_no_memory(error);
-        chunk->n_rows++;
+        chunk->chunk.n_rows++;
     }
-    atomic_fetch_add_explicit(&self->bytes_read, chunk->values.n, memory_order_relaxed);
-    return chunk->n_rows > 0;
+    atomic_fetch_add_explicit(&self->rows.bytes_read, chunk->values.n, memory_order_relaxed);
+    return chunk->chunk.n_rows > 0;
 }
 
 /* ---- records out of a chunk ------------------------------------------------------------------ */
@@ -293,28 +289,14 @@ static void parse_rows(const struct source *source, void *pointer, struct record
     const uint8_t *at = chunk->values.bytes;
     struct value value[COLUMN_ROLES] = {{.kind = VALUE_NULL}};
     struct place place;
-    database_numbers_begin(&chunk->numbers);
+    database_numbers_begin(&chunk->chunk.numbers);
     for (int role = 0; role < COLUMN_ROLES; role++) place.column[role] = self->column[role] + 1;
-    for (uint64_t r = 0; r < chunk->n_rows; r++) {
+    for (uint64_t r = 0; r < chunk->chunk.n_rows; r++) {
         for (int role = 0; role < COLUMN_ROLES; role++)
             if (self->column[role] >= 0) at = get_value(at, &value[role]);
         place.row = (int64_t)r + 1;
-        if (!take_row(value, &place, &chunk->numbers, batch)) return;
+        if (!take_row(value, &place, &chunk->chunk.numbers, batch)) return;
     }
-}
-
-static int settle_rows(struct source *source, void *pointer, struct record_batch *batch,
-                       struct dpmf_error *error) {
-    struct sqlite_source *self = (struct sqlite_source *)source;
-    const struct row_chunk *chunk = pointer;
-    return database_settle(&self->url, &self->rows_before, chunk->n_rows, batch, error);
-}
-
-static int finish_rows(struct source *source, struct record_batch *batch,
-                       struct dpmf_error *error) {
-    const struct sqlite_source *self = self_of(source);
-    (void)batch;
-    return database_finish(&self->url, self->rows_before, error);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -344,7 +326,7 @@ static int look_up(void *pointer) {
 static int open_database(struct sqlite_source *self, struct dpmf_error *error) {
     const struct sqlite_library *sqlite = &self->sqlite;
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX; /* one thread at a time */
-    if (sqlite->open_v2(self->url.file, &self->database, flags, NULL) != SQLITE_OK)
+    if (sqlite->open_v2(self->rows.url.file, &self->database, flags, NULL) != SQLITE_OK)
         return fail(self, "open the database", error);
     sqlite->busy_handler(self->database, wait_for_lock, self);
     sqlite->progress_handler(self->database, STEPS_BETWEEN_QUESTIONS, look_up, self);
@@ -360,7 +342,7 @@ static int refuse_query(const struct sqlite_source *self, const char *what, cons
                         struct dpmf_error *error) {
     error_set(error, DPMF_ERR_INPUT_QUERY, "%s", what);
     error_hint(error, "%s", hint);
-    error_place(error, self->url.shown, 0, 0);
+    error_place(error, self->rows.url.shown, 0, 0);
     return DPMF_ERR_INPUT_QUERY;
 }
 
@@ -372,7 +354,7 @@ static int prepare(struct sqlite_source *self, const char *sql, struct dpmf_erro
     sqlite->finalize(self->statement);
     self->statement = NULL;
     if (sqlite->prepare_v2(self->database, sql, -1, &self->statement, &rest) != SQLITE_OK)
-        return fail(self, self->url.table ? "read the table" : "run the query", error);
+        return fail(self, self->rows.url.table ? "read the table" : "run the query", error);
     if (!self->statement)
         return refuse_query(self, "the query is empty", "give ?query=SELECT ...", error);
     if (!sqlite->stmt_readonly(self->statement))
@@ -401,8 +383,8 @@ static int find_columns(struct sqlite_source *self, const struct dpmf_input_opti
         if (!names[i]) code = error_no_memory(error);
     }
     if (code == 0)
-        code = database_columns_find(&self->url, options, names, n, self->column,
-                                     &self->source.layout.holds_events, error);
+        code = database_columns_find(&self->rows.url, options, names, n, self->column,
+                                     &self->rows.source.layout.holds_events, error);
     free(names);
     return code;
 }
@@ -419,7 +401,8 @@ static bool write_select(struct sqlite_source *self, bool known, struct byte_buf
         first = false;
     }
     if (!known && done) done = database_sql_text(sql, "*");
-    return done && database_sql_text(sql, " FROM ") && database_sql_table(sql, self->url.table);
+    return done && database_sql_text(sql, " FROM ") &&
+           database_sql_table(sql, self->rows.url.table);
 }
 
 /* NOT EXISTS (...) of a column that is read and generated: its rows are computed as they are read,
@@ -449,7 +432,7 @@ static bool write_not_generated(const struct sqlite_source *self, const char *sc
  * rows are what a program or a query makes them; nor a table that generates what is read. @return
  * false without memory */
 static bool write_look(const struct sqlite_source *self, struct byte_buffer *sql) {
-    const char *name = self->url.table, *dot = strchr(name, '.'), *schema = dot ? name : NULL;
+    const char *name = self->rows.url.table, *dot = strchr(name, '.'), *schema = dot ? name : NULL;
     const size_t n = dot ? (size_t)(dot - name) : 0;
     bool done = database_sql_text(sql, "SELECT 1 FROM ");
     if (dot) {
@@ -474,7 +457,7 @@ static int look_at_table(struct sqlite_source *self, struct dpmf_error *error) {
     }
     int rc = sqlite->prepare_v2(self->database, (const char *)sql.bytes, -1, &look, NULL);
     if (rc == SQLITE_OK) rc = sqlite->step(look);
-    if (rc == SQLITE_ROW) self->source.layout.is_queried = false;
+    if (rc == SQLITE_ROW) self->rows.source.layout.is_queried = false;
     int code = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : fail(self, "read the table", error);
     sqlite->finalize(look);
     free(sql.bytes);
@@ -504,12 +487,8 @@ static void close_rows(struct source *source) {
         self->sqlite.finalize(self->statement);
         self->sqlite.close_v2(self->database);
     }
-    database_url_free(&self->url);
+    database_url_free(&self->rows.url);
     free(self);
-}
-
-static uint64_t bytes_read(const struct source *source) {
-    return atomic_load_explicit(&self_of(source)->bytes_read, memory_order_relaxed);
 }
 
 static int open_source(struct sqlite_source *self, const struct dpmf_input_options *options,
@@ -517,8 +496,8 @@ static int open_source(struct sqlite_source *self, const struct dpmf_input_optio
     int code = sqlite_library_load(&self->sqlite, error);
     if (code == 0) code = open_database(self, error);
     if (code < 0) return code;
-    if (self->url.table) return prepare_table(self, options, error);
-    code = prepare(self, self->url.query, error);
+    if (self->rows.url.table) return prepare_table(self, options, error);
+    code = prepare(self, self->rows.url.query, error);
     return code == 0 ? find_columns(self, options, error) : code;
 }
 
@@ -530,8 +509,8 @@ int sqlite_source_open(struct database_url *url, const struct dpmf_input_options
         .chunk_free = chunk_free,
         .next = next_rows,
         .parse = parse_rows,
-        .settle = settle_rows,
-        .finish = finish_rows,
+        .settle = database_rows_settle,
+        .finish = database_rows_finish,
         .close = close_rows,
     };
     *source = NULL;
@@ -540,16 +519,13 @@ int sqlite_source_open(struct database_url *url, const struct dpmf_input_options
         database_url_free(url);
         return error_no_memory(error);
     }
-    self->url = *url;
+    self->rows.url = *url;
     if (wait) self->wait = *wait;
-    self->source = (struct source){.ops = &ops, .format = "sqlite", .bytes_read = bytes_read};
-    database_layout(&self->source);
+    self->rows.source =
+        (struct source){.ops = &ops, .format = "sqlite", .bytes_read = database_rows_bytes_read};
+    database_layout(&self->rows.source);
     int code = open_source(self, options, error);
-    if (code < 0)
-        close_rows(&self->source);
-    else
-        *source = &self->source;
-    return code;
+    return source_hand_over(&self->rows.source, code, source);
 }
 
 #else

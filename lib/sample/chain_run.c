@@ -70,12 +70,7 @@ static int write_provenance(const struct chain_run *run, struct dpmf_error *erro
         dpmf_json_bool(json, "deterministic", options->deterministic);
         dpmf_json_bool(json, "hogwild", options->hogwild);
     }
-    dpmf_json_uint(json, "ratings", store_n_ratings(train->whole));
-    dpmf_json_end_object(json);
-    const char *text = dpmf_json_text(json, NULL);
-    train->provenance = text ? strdup(text) : NULL;
-    dpmf_json_free(json);
-    return train->provenance ? 0 : error_no_memory(error);
+    return train_run_take_provenance(train, json, error);
 }
 
 static int prepare(struct chain_run *run, struct dpmf_error *error) {

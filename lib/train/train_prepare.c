@@ -136,12 +136,7 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     dpmf_json_uint(json, "lanes", train->lanes);
     dpmf_json_bool(json, "deterministic", options->deterministic);
     dpmf_json_bool(json, "hogwild", options->hogwild);
-    dpmf_json_uint(json, "ratings", store_n_ratings(train->whole));
-    dpmf_json_end_object(json);
-    const char *text = dpmf_json_text(json, NULL);
-    train->provenance = text ? strdup(text) : NULL;
-    dpmf_json_free(json);
-    return train->provenance ? 0 : error_no_memory(error);
+    return train_run_take_provenance(train, json, error);
 }
 
 /* A snapshot has its biases. */

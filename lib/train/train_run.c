@@ -5,10 +5,13 @@
 #define _GNU_SOURCE
 #include "train/train_run.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "dpmf_text.h"
 #include "store/store.h"
 #include "train/train_place.h"
 
@@ -116,4 +119,15 @@ int train_run_end_epoch(struct train_run *train, const struct dpmf_epoch *epoch,
     *wanted = !train->on_epoch || cluster_rank(train->cluster) > 0 ||
               train->on_epoch(train->on_epoch_self, epoch) == 0;
     return cluster_broadcast(train->cluster, wanted, sizeof *wanted, 0, error);
+}
+
+int train_run_take_provenance(struct train_run *train, struct dpmf_json *json,
+                              struct dpmf_error *error) {
+    assert(!train->provenance);
+    dpmf_json_uint(json, "ratings", store_n_ratings(train->whole));
+    dpmf_json_end_object(json);
+    const char *text = dpmf_json_text(json, NULL);
+    train->provenance = text ? strdup(text) : NULL;
+    dpmf_json_free(json);
+    return train->provenance ? 0 : error_no_memory(error);
 }

@@ -85,4 +85,10 @@ bool train_run_should_stop(void *train);
 int train_run_end_epoch(struct train_run *train, const struct dpmf_epoch *epoch, bool *wanted,
                         struct dpmf_error *error);
 
+struct dpmf_json;
+
+/* Ends the object of a run's provenance with what every solver records, and frees `json`. */
+int train_run_take_provenance(struct train_run *train, struct dpmf_json *json,
+                              struct dpmf_error *error);
+
 #endif
