@@ -958,7 +958,7 @@ struct dpmf_adapt_report {
  * @param error    receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_USAGE_VALUE      an option cannot be used
- * @error DPMF_ERR_TRAIN_MISMATCH   the snapshot does not tell its settings
+ * @error DPMF_ERR_TRAIN_MISMATCH   the snapshot does not record its settings
  * @error DPMF_ERR_BASE_CANCELLED   a callback asked to stop
  */
 DPMF_API int dpmf_train_adapt(struct dpmf_store *store, uint32_t what,

@@ -1,6 +1,6 @@
 /*
- * What `dpmf train` does before it learns: options that need another are checked, outputs tried, and
- * the ratings opened. Feeds command_train.c and command_train_continue.c.
+ * What `dpmf train` does before it learns: options that need another are checked, outputs tried,
+ * and the ratings opened. Feeds command_train.c and command_train_continue.c.
  */
 #include "command_train_begin.h"
 

@@ -1,5 +1,5 @@
 /*
- * dpmf train --continue: a model that goes on learning from new ratings.
+ * dpmf train --continue: a model that continues to learn, from new ratings.
  */
 #ifndef DPMF_PROGRAMS_COMMAND_TRAIN_CONTINUE_H
 #define DPMF_PROGRAMS_COMMAND_TRAIN_CONTINUE_H

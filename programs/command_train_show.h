@@ -36,8 +36,8 @@ int train_print_json(const struct invocation *invocation, const struct dpmf_trai
 /* What is at a path, to see later whether it has been replaced; st_ino 0 where there is nothing. */
 struct stat train_look_at_file(const char *path);
 
-/* After a signal: where the run is kept, and how to go on with it. The signal itself is the shell's
- * to tell. */
+/* After a signal: where the run is kept, and how to continue it. The shell reports the
+ * signal itself. */
 void train_show_snapshot(struct invocation *invocation, const struct stat *before, bool begun,
                          const struct dpmf_error *error);
 

@@ -51,7 +51,7 @@ int chain_monitor_judge(const struct chain_monitor *monitor, uint32_t burn_in,
 
 /* What sampling alone adds to a mean over all draws after `burn_in`: the standard deviation of a
  * functional's draws over the root of their effective number, in the root mean square over n
- * functionals from `first` on. NaN when it cannot be told. */
+ * functionals from `first` on. NaN when it cannot be estimated. */
 int chain_monitor_error(const struct chain_monitor *monitor, uint32_t burn_in, size_t first,
                         size_t n, double *value, struct dpmf_error *error);
 

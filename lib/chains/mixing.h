@@ -1,5 +1,5 @@
 /*
- * Whether several chains of a sampler tell the same, and how many independent draws they are worth:
+ * Whether several chains of a sampler agree, and how many independent draws they are worth:
  * of one number, traced through each of them. Feeds lib/chains/chain_monitor.c and the curator's
  * page of a posterior sample.
  *

@@ -1,5 +1,5 @@
 /*
- * A model that goes on learning from new ratings alone. The old ratings are not there; what they
+ * A model that continues to learn, from new ratings alone. The old ratings are not there; what they
  * said is known from where they left each row, a, and from how many they were, n. Around a, which
  * they made best, the old objective is about
  *

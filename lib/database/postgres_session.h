@@ -1,7 +1,7 @@
 /*
  * A conversation with a PostgreSQL server: connecting, commands one at a time, and what goes wrong
- * in our words. Nothing blocks for long without asking whether to go on, and a command that is not
- * waited for is cancelled at the server.
+ * in our words. Nothing blocks for long without asking whether to continue, and a command that is
+ * not waited for is cancelled at the server.
  */
 #ifndef DPMF_DATABASE_POSTGRES_SESSION_H
 #define DPMF_DATABASE_POSTGRES_SESSION_H
@@ -9,8 +9,8 @@
 #include "database/database_url.h"
 #include "database/postgres_library.h"
 
-/* Who is asked, a few times a second while the server is silent, whether to go on waiting. When
- * not, what waits ends with DPMF_ERR_BASE_CANCELLED. */
+/* A callback that is asked a few times a second, while the server is silent, whether to keep
+ * waiting. When it returns false, the wait ends with DPMF_ERR_BASE_CANCELLED. */
 struct database_wait {
     bool (*go_on)(void *self); /* NULL: waits for ever */
     void *self;

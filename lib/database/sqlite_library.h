@@ -1,5 +1,5 @@
 /*
- * SQLite, loaded by what reads or writes a database and by nothing else: no other verb pays for it,
+ * SQLite, loaded by what reads or writes a database and by nothing else: no other verb loads it,
  * and dpmf runs where it is not installed. What is called of it is listed here, once; its header is
  * the truth about the types. A build without that header has no DPMF_WITH_SQLITE, and only says so.
  */

@@ -31,7 +31,7 @@ int output_file_open_aside(struct output_file **file, const char *path, const ch
                            enum output_mode mode, struct dpmf_error *error);
 
 /* The same for what a library of others writes by its name: it has a temporary one, which
- * output_file_temporary tells, for free(), or NULL without memory. */
+ * output_file_temporary returns, to be freed, or NULL without memory. */
 int output_file_open_named(struct output_file **file, const char *path, enum output_mode mode,
                            struct dpmf_error *error);
 char *output_file_temporary(const struct output_file *file);

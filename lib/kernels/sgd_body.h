@@ -201,7 +201,7 @@ INLINE double tile_large(const struct kernel_step *s, const struct kernel_chunk 
 
 /* Any number of whole lines. Rows of 8 KiB and more leave little room in the first-level cache for
  * those of the next chunk: only their beginnings are prefetched, and the processor's own prefetcher
- * goes on. */
+ * continues. */
 static double large_any(const struct kernel_step *s, const struct kernel_chunk *c, size_t n) {
     return tile_large(s, c, n, s->k, s->k < 2048 ? s->k : s->k / 4);
 }

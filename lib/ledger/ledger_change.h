@@ -36,7 +36,7 @@ void ledger_change_end(struct ledger_change *change);
 int ledger_change_read(const struct ledger_lock *lock, bool to_change, struct ledger_book *book,
                        struct dpmf_error *error);
 
-/* Whether nothing tells if the ledger is the newest copy. The lock of an older version names no
+/* Whether nothing shows if the ledger is the newest copy. The lock of an older version names no
  * ledger: it belongs to one without an id, or to one that was just given its id by a process that
  * was killed before it could note that. */
 bool ledger_change_is_unmarked(const struct ledger_lock *lock, const struct ledger_book *book);

@@ -30,7 +30,7 @@ int ledger_lock_take(struct ledger_lock *lock, const struct dpmf_run *run, bool 
                      struct dpmf_error *error);
 
 /* Whether a path, there already or not, is that of the ledger or of its lock. A ledger that cannot
- * be found claims nothing: who locks it is told why. @return 1, 0, or DPMF_ERR_BASE_NO_MEMORY */
+ * be found claims nothing: locking it reports why. @return 1, 0, or DPMF_ERR_BASE_NO_MEMORY */
 int ledger_lock_claims(const char *ledger, const char *path, struct dpmf_error *error);
 
 /* Remembers whose lock this is, before that ledger is written for the first time with its id:

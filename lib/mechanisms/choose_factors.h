@@ -47,8 +47,8 @@ size_t choose_factors_best(const struct choose_factors_input *input);
 double choose_factors_seen(const struct choose_factors_input *input, double tau, double weight,
                            double noise);
 
-/* The share of a rating's variance that a factor explains whose items are known this well: a user
- * has to tell it from their ratings. */
+/* The share of a rating's variance that a factor explains whose items are known this well: it has
+ * to be estimated from each user's ratings. */
 double choose_factors_resolved(const struct choose_factors_input *input, double seen);
 
 /* The users' weight in a round of so many factors against the first release: they share the unit

@@ -19,7 +19,7 @@ struct mechanism_input {
     /* For a conditional mechanism alone. */
     const struct posterior_rule *posterior;
     const char *trace;                  /* NULL, or where its chains are drawn: private */
-    struct dpmf_release_report *report; /* what the curator is told of them; NULL: nothing */
+    struct dpmf_release_report *report; /* figures of the chains for the curator; may be NULL */
 };
 
 struct mechanism {

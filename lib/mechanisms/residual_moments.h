@@ -1,5 +1,5 @@
 /*
- * What a round of `residual` tells about the users as a whole: mean and spread of their vectors,
+ * What a round of `residual` shows about the users as a whole: mean and spread of their vectors,
  * read from the noisy moments that ride along with the residuals. Post-processing: reads nothing
  * private.
  *

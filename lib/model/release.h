@@ -58,8 +58,7 @@ int release_read_from(const struct safetensors *file, size_t (*stride_of)(size_t
 int release_read(const char *path, size_t (*stride_of)(size_t k), uint64_t spare,
                  struct release *release, struct dpmf_error *error);
 
-/* Whether an open file says that it is a release; whether it then is one, release_read_from
- * tells. */
+/* Whether an open file claims to be a release; release_read_from checks that claim. */
 bool release_is_kind(const struct safetensors *file);
 
 void release_free(struct release *release);

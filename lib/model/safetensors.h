@@ -30,7 +30,7 @@ int safetensors_header_make(const struct tensor *tensors, size_t n_tensors,
                             size_t *n, struct dpmf_error *error);
 
 /* A file whose tensors are written in pieces, in any order and by any thread, and whose header
- * comes last. Tensors are told without data; `metadata` must be as long as it can become: the
+ * comes last. Tensors are declared without data; `metadata` must be as long as it can become: the
  * header's place is kept by it, and filled up with spaces. */
 struct safetensors_draft;
 

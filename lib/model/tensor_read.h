@@ -1,6 +1,6 @@
 /*
  * Reading the tensors and numbers that models are made of, out of an open safetensors file of any
- * origin: each is checked before memory is asked for, and what is wrong is told with the name of
+ * origin: each is checked before memory is asked for, and errors name
  * the part.
  */
 #ifndef DPMF_MODEL_TENSOR_READ_H

@@ -15,7 +15,7 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
                    struct dpmf_error *error);
 
 /* The same from a source that is open already, which is taken and closed in any case; what was lost
- * is told to run->warn, and errors will call the store `name`. `options` are those that every
+ * is reported to run->warn, and errors will call the store `name`. `options` are those that every
  * record is held to (rescale, range, skip_bad). */
 int import_source(struct source *source, const char *name, const struct dpmf_input_options *options,
                   const struct dpmf_run *run, struct dpmf_store **store, struct dpmf_error *error);
@@ -30,8 +30,8 @@ int import_source_to(struct source *source, const char *output,
  * memory; to be freed */
 char *import_temporary_name(const char *what);
 
-/* Tells run->warn of records that were skipped and of duplicates; with options->by_record nothing
- * of the records themselves. */
+/* Reports to run->warn the records that were skipped and the duplicates; with options->by_record
+ * nothing of the records themselves. */
 void import_losses_tell(const struct dpmf_import_report *report,
                         const struct dpmf_input_options *options, const struct dpmf_run *run);
 

@@ -2,7 +2,7 @@
  * A source of ratings: the one interface behind which text files, stores and databases stand. Input
  * comes as chunks that can be parsed independently of each other: `next` cuts them, serially;
  * `parse` turns one into records, in any thread; `settle` follows, serially and in order, with what
- * only the order can tell (line numbers, counts across chunks). import_read.c drives it with a
+ * depends on the order (line numbers, counts across chunks). import_read.c drives it with a
  * pipeline.
  */
 #ifndef DPMF_RATINGS_SOURCE_H
@@ -34,7 +34,7 @@ struct source_ops {
     int (*settle)(struct source *source, void *chunk, struct record_batch *batch,
                   struct dpmf_error *error);
 
-    /* After the last chunk was settled: what only the end can tell. `batch` as in settle. */
+    /* After the last chunk was settled: what is known only at the end. `batch` as in settle. */
     int (*finish)(struct source *source, struct record_batch *batch, struct dpmf_error *error);
 
     void (*close)(struct source *source);

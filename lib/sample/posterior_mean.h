@@ -15,7 +15,7 @@
  * small that an item's row, which similar items are found by and new users are fitted to, is hardly
  * changed by it.
  *
- * Columns are scaled such that every user's vector has the prior N(0, I): then two penalties tell
+ * Columns are scaled such that every user's vector has the prior N(0, I): then two penalties say
  * how to fit a new user (factor_penalty and bias_penalty of struct checkpoint_state), and items are
  * compared by how people's ratings of them vary together.
  */
@@ -68,7 +68,7 @@ int posterior_mean_write(const struct posterior_mean *mean, const char *path,
                          const struct tiling *tiling, struct checkpoint_state *state,
                          const char *provenance, struct dpmf_error *error);
 
-/* The same for a sample alone: scales its columns in place and tells the state. */
+/* The same for a sample alone: scales its columns in place and fills in the state. */
 int posterior_sample_scale(struct factors *sample, const struct row_store *users,
                            const struct precisions *precisions, struct checkpoint_state *state,
                            struct dpmf_error *error);

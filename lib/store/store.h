@@ -157,8 +157,8 @@ const struct file_identity *store_made_from(const struct dpmf_store *store);
 bool store_is_read_from(const struct dpmf_store *store, const char *path);
 
 /* What is taken off ratings, in doubles, before they become the floats of value32: 0 on usual
- * scales, and their middle where they lie so far from 0 that a float would keep nothing of what
- * tells them apart (10^8 and 10^8 + 4 are one float). */
+ * scales, and their middle where they lie so far from 0 that a float would not
+ * distinguish them (10^8 and 10^8 + 4 are one float). */
 double store_base(const struct dpmf_store *store);
 
 struct store_item store_item_at(const struct dpmf_store *store, uint64_t item);

@@ -13,7 +13,7 @@ struct title_wanted {
     struct title_part creator; /* author or artist; may be empty */
     int32_t year;              /* 0: unknown */
     bool is_loose_year;        /* the year may be that of another edition, as with books */
-    bool is_series;            /* the title may go on with a season and an episode */
+    bool is_series;            /* the title may be followed by a season and an episode */
 };
 
 /* What was found. */

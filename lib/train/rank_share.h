@@ -1,7 +1,7 @@
 /*
  * What one rank of a cluster has of a run: its users, and the way of their rows to rank 0 and back.
  * A checkpoint is written and read by rank 0 alone, in the order of the store's users and of the
- * items' popularity, so that it does not tell how many ranks there were. Rows come and go in
+ * items' popularity, so that it does not show how many ranks there were. Rows come and go in
  * pieces. On one machine the share is everything, and checkpoints are written by the same
  * functions.
  */

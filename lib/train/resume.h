@@ -15,18 +15,18 @@ int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
                 const struct checkpoint_state *state, struct dpmf_error *error);
 
 /* Compares what the snapshot's run was asked for with what this one is: what would break a promise
- * is refused, what changes the result is told to run->warn. Without a validation set its best epoch
- * is forgotten. */
+ * is refused, what changes the result is reported to run->warn. Without a validation set its best
+ * epoch is forgotten. */
 int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options *options,
                    const char *kernels, bool has_valid, const struct dpmf_run *run,
                    struct dpmf_error *error);
 
-/* Where the run goes on: a superblock of this tiling. With `exact` it must be cut as it was. */
+/* Where the run continues: a superblock of this tiling. With `exact` it must be cut as it was. */
 int resume_find_place(const struct checkpoint_file *file, const struct tiling *tiling, bool exact,
                       const char *order, size_t *superblock, struct dpmf_error *error);
 
-/* The same where only whole epochs are gone on from: `tiles` is the checksum of how this run cuts
- * its ratings. What was done of the next epoch is done again, which is told to run->warn. */
+/* The same where a run continues from whole epochs only: `tiles` is the checksum of how this run
+ * cuts its ratings. What was done of the next epoch is done again, as run->warn reports. */
 int resume_find_epoch(const struct checkpoint_file *file, uint64_t tiles, bool exact,
                       const char *order, const struct dpmf_run *run, struct dpmf_error *error);
 
@@ -34,14 +34,14 @@ int resume_find_epoch(const struct checkpoint_file *file, uint64_t tiles, bool e
 int resume_compare_ids(const struct checkpoint_file *file, const struct factors *factors,
                        struct dpmf_error *error);
 
-/* Reads rows and biases, after comparing the ids; the best epoch as well, where it is told and
+/* Reads rows and biases, after comparing the ids; the best epoch as well, where it is recorded and
  * `best` is not NULL. */
 int resume_read(const struct checkpoint_file *file, struct factors *factors,
                 const struct row_store *users, struct best_epoch *best, struct dpmf_error *error);
 
 /* The settings of the run that made a snapshot: those of enum dpmf_adapt_what that `what` has, and
  * whether its biases began as averages. @return DPMF_ERR_TRAIN_MISMATCH where the file does not
- * tell */
+ * record them */
 int resume_settings(const char *path, uint32_t what, struct dpmf_train_options *options,
                     struct dpmf_error *error);
 

@@ -1,5 +1,5 @@
 /*
- * Snapshots that collect themselves while training goes on.
+ * Snapshots that collect themselves while training continues.
  *
  * A snapshot is of a *cut*: an epoch and a superblock of it, before which everything is done and
  * after which nothing is begun. The rows of a group of items are saved by the worker that is about
@@ -51,7 +51,7 @@ bool snapshot_is_due(struct snapshot *snapshot, uint32_t epoch, size_t superbloc
 /* Whether the last one begun is of this cut, or the run began there. */
 bool snapshot_is_at(const struct snapshot *snapshot, uint32_t epoch, size_t superblock);
 
-/* Begins one of the cut that the state tells, all superblocks before which are begun or done and
+/* Begins one of the cut that the state names, all superblocks before which are begun or done and
  * none after. Its error so far is the one up to `first`, where the epoch was begun. While one is
  * being collected, nothing happens. */
 int snapshot_begin(struct snapshot *snapshot, const struct checkpoint_state *state, size_t first,

@@ -41,8 +41,7 @@ int superblock_stream_take(struct superblock_stream *stream, size_t superblock,
 void superblock_stream_give_back(struct superblock_stream *stream,
                                  const struct superblock_view *view);
 
-/* Nothing more can be taken: who waits for a superblock is told DPMF_ERR_BASE_CANCELLED. From any
- * thread. */
+/* Ends the stream: whoever waits for a superblock gets DPMF_ERR_BASE_CANCELLED. From any thread. */
 void superblock_stream_cancel(struct superblock_stream *stream);
 
 /* Ends the epoch, also in its middle: what was given back is put back. @return what failed on the

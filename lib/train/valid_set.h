@@ -14,7 +14,7 @@ struct valid_set;
 
 /* Ids must be indexed (factor_ids_index). In a cluster (else NULL) each rank looks after the
  * ratings of the users that it has, and rank 0 after those of users whom none has; every function
- * here is then called by all ranks, and tells all of them the same. */
+ * here is then called by all ranks, and returns the same to all of them. */
 int valid_set_init(struct valid_set **set, const struct dpmf_store *store,
                    const struct factors *factors, const struct dpmf_cluster *cluster,
                    struct dpmf_error *error);
