@@ -29,11 +29,13 @@ double choose_factors_seen(const struct choose_factors_input *input, double tau,
 }
 
 double choose_factors_resolved(const struct choose_factors_input *input, double seen) {
+    assert(input->root_total > 0 && input->noise_variance > 0);
     const double root = input->total / input->root_total, ratings = root * root;
     return seen * ratings * seen / (ratings * seen + input->noise_variance);
 }
 
 double choose_factors_weight(const struct choose_factors_input *input, size_t factors) {
+    assert(input->noise_variance > 0);
     const double s2 = input->noise_variance, s = input->count_weight;
     return sqrt((s * s + s2) / (s2 * (double)(factors + 1)));
 }

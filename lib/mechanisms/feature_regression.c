@@ -13,6 +13,7 @@
  */
 #include "mechanisms/feature_regression.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,7 @@ static void place(struct fitting *self, size_t value) {
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 int feature_regression_run(const struct feature_regression *regression, struct dpmf_error *error) {
+    assert(regression->n_known >= 1 && regression->n_features >= 1);
     const size_t q = regression->n_features;
     struct fitting self = {.in = regression, .q = q};
     double *memory = memory_alloc_zero(2 * q + 4, q * sizeof *memory);

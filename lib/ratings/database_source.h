@@ -6,6 +6,8 @@
 #ifndef DPMF_RATINGS_DATABASE_SOURCE_H
 #define DPMF_RATINGS_DATABASE_SOURCE_H
 
+#include <assert.h>
+
 #include "base/bytes.h"
 #include "database/database_url.h"
 #include "ratings/source.h"
@@ -57,6 +59,7 @@ static inline void database_numbers_begin(struct database_numbers *numbers) {
 static inline const char *database_number_id(struct database_numbers *numbers, int n,
                                              enum column_role role, int64_t number,
                                              uint32_t *length) {
+    assert(n >= 0 && n < RECORD_BATCH && (int)role < DATABASE_IDS);
     if (numbers->last[role].number != number || numbers->last[role].record > n) {
         numbers->last[role].text =
             database_number_text(number, numbers->text[n][role], &numbers->last[role].length);

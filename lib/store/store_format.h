@@ -12,6 +12,8 @@
 #ifndef DPMF_STORE_FORMAT_H
 #define DPMF_STORE_FORMAT_H
 
+#include <assert.h>
+
 #include "store/store.h"
 
 enum {
@@ -57,6 +59,7 @@ struct store_index_entry {
 
 /* Bits of a code into a table of n values: a power of two, so that no code straddles two bytes. */
 static inline int store_code_bits(size_t n_values) {
+    assert(n_values <= STORE_TABLE_MAX);
     return n_values <= 1 ? 0 : n_values <= 2 ? 1 : n_values <= 4 ? 2 : n_values <= 16 ? 4 : 8;
 }
 

@@ -117,10 +117,12 @@ static void find_variances(struct passes *passes, struct first_biases *found) {
 }
 
 double first_biases_user_penalty(const struct first_biases *found) {
+    assert(found->noise > 0 && found->users > 0);
     return found->noise / found->users;
 }
 
 double first_biases_item_penalty(const struct first_biases *found) {
+    assert(found->noise > 0 && found->items > 0);
     return found->noise / found->items;
 }
 
