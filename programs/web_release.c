@@ -280,7 +280,7 @@ int web_release_page(struct invocation *invocation, const struct web_release *re
     if (page_prepare(&parts, page, &error) != 0) return report_error_print(invocation, &error);
     if (page_size(page) > BROWSER_TEXT_MAX)
         terminal_warning_print(&invocation->terminal,
-                               "the page is larger than browsers can take; the release itself is "
-                               "none the worse for it");
+                               "the page is larger than browsers can load; the release itself is "
+                               "fine");
     return STATUS_DONE;
 }

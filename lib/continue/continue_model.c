@@ -55,8 +55,8 @@ static int read_provenance(struct continue_model *model, const struct safetensor
 
 static int refuse_release(const char *path, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_MODEL_KIND,
-              "this is a release, which cannot go on learning: it knows no user, and new ratings "
-              "without noise would undo its privacy");
+              "this is a release, which cannot be trained further: it knows no user, and new "
+              "ratings without noise would undo its privacy");
     error_hint(error, "continue a model that was trained without privacy; for new items of a "
                       "release see {:release extend}, for new ratings make another release");
     error_place(error, path, 0, 0);

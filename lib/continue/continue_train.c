@@ -134,7 +134,7 @@ static int check_kind(const struct continuation *self, struct dpmf_error *error)
     if (self->valid && store_holds_events(self->valid) != store_holds_events(self->store)) {
         error_set(
             error, DPMF_ERR_USAGE_CONFLICT,
-            "of the new ratings and those to validate on one holds events, the other ratings");
+            "the new ratings and the validation set differ: one holds events, the other ratings");
         error_hint(error, "make events of the ratings first, with {:import} and {like any}");
         error_place(error, store_path(self->valid), 0, 0);
         return DPMF_ERR_USAGE_CONFLICT;
@@ -189,7 +189,7 @@ static int check_memory(const struct continuation *self, uint64_t file_bytes, ui
                             continue_rows_bytes(self->kernels, k, larger, threads);
     if (needed <= memory) return 0;
     error_set(error, DPMF_ERR_USAGE_MEMORY,
-              "%llu MiB of memory are too little to continue this model, which is there whole",
+              "%llu MiB are too little to continue this model, which must be in memory as a whole",
               (unsigned long long)(memory / mebibyte));
     error_hint(error, "allow {memory %lluMiB} or more",
                (unsigned long long)((needed + mebibyte - 1) / mebibyte));

@@ -126,7 +126,7 @@ static int add_setting(struct parsing *parsing, const char *name, const char *va
     if (hides_password(name, value)) return refuse_password(parsing);
     for (size_t i = 0; i < url->n_settings; i++)
         if (strcmp(url->setting[i].name, name) == 0)
-            return refuse(parsing, "the database's address says something twice",
+            return refuse(parsing, "the database's address has a parameter twice",
                           "give every parameter once");
     if (url->n_settings == DATABASE_SETTINGS_MAX)
         return refuse(parsing, "the database's address has too many parameters",

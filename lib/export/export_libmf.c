@@ -157,7 +157,7 @@ static int check_scale(const struct export_task *task, struct dpmf_error *error)
     const double half = task->info.max / 2 - task->info.min / 2;
     if (!(fabs(task->info.offset) / 128 > half) || half == 0) return 0;
     error_set(error, DPMF_ERR_INPUT_OUT_OF_RANGE,
-              "LIBMF would lose what tells ratings from %g to %g apart: its numbers are floats",
+              "LIBMF cannot distinguish ratings from %g to %g: its numbers are floats",
               task->info.min, task->info.max);
     error_hint(error,
                "{npy}, {csv} and {sqlite} keep the offset by itself; or {rescale} the ratings "

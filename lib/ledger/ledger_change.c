@@ -107,7 +107,7 @@ int ledger_change_check(const struct ledger_lock *lock, const struct ledger_book
                         struct dpmf_error *error) {
     if (!ledger_change_is_unmarked(lock, book)) return 0;
     error_set(error, DPMF_ERR_PRIVACY_LEDGER,
-              "the ledger is without %.200s, which tells whether it is the newest copy",
+              "%.200s is missing, which shows whether the ledger is the newest copy",
               lock->lock_path);
     error_hint(error, "if it was moved here and is the newest, accept it: dpmf ledger init FILE");
     error_place(error, lock->path, 0, 0);

@@ -62,7 +62,7 @@ static int check_options(struct bench *bench, struct dpmf_error *error) {
     if (code < 0) return code;
     if (bench->solver == SOLVER_GIBBS)
         return error_set(error, DPMF_ERR_USAGE_VALUE,
-                         "%s has no updates to count: its rounds take what they take",
+                         "%s cannot be measured in updates per second: its rounds have none",
                          solver_name(bench->solver));
     if (options->factors < 1 || options->factors > KERNEL_K_MAX)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of factors must be 1 to %d",

@@ -420,7 +420,7 @@ static int make_features(struct conversion *conversion, struct catalogue *catalo
     }
     if (n == 0) {
         free(features);
-        error_set(error, DPMF_ERR_INPUT_COLUMNS, "no column here tells items apart");
+        error_set(error, DPMF_ERR_INPUT_COLUMNS, "no column distinguishes items");
         error_hint(error, "besides the item, give numbers or categories that at least 3 items and "
                           "0.3 %% of the catalogue have, and not all of them");
         error_place(error, conversion->table->file, 0, 0);

@@ -171,8 +171,8 @@ int solver_check_options(enum solver solver, const struct dpmf_train_options *op
     if (solver == SOLVER_IALS) return check_no_sampler(solver, options, error);
     if (options->hogwild) {
         int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                             "samplers cannot be run with Hogwild: a write that is lost is noise "
-                             "that is lost, and what comes out is no sample");
+                             "samplers cannot be run with Hogwild: a lost write is lost noise, "
+                             "and the result is no sample");
         error_hint(error, "leave it out");
         return code;
     }

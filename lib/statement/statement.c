@@ -213,7 +213,7 @@ int statement_check(const struct statement *statement, struct dpmf_error *error)
         return refuse(error, "there is no such mechanism");
     if (!isfinite(statement->range_min) || !isfinite(statement->range_max) ||
         !(statement->range_min < statement->range_max))
-        return refuse(error, "its range of ratings is none");
+        return refuse(error, "its range of ratings is empty");
     if (statement_is_of_events(statement) &&
         (statement->range_min != 0 || statement->range_max != 1))
         return refuse(error, "events have no range of ratings");

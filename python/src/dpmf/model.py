@@ -358,7 +358,8 @@ class Model(Measured):
         if self.epsilon is not None or fitted is not None and fitted.file.is_release:
             raise PrivacyRefused(
                 lib.DPMF_ERR_PRIVACY_REFUSED,
-                "a release cannot go on learning: new ratings without noise would undo its privacy",
+                "a release cannot be trained further: new ratings without noise would undo its "
+                "privacy",
                 "make another release from all ratings; the ledger counts both")
         if fitted is None:
             return self.fit(users, items, ratings, timestamps, counts=counts, valid=valid,
