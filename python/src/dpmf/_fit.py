@@ -99,7 +99,8 @@ def least_like(parameters: dict[str, Any]) -> Optional[float]:
     return number("like", like)
 
 
-def train_options(parameters: dict[str, Any], ranks: bool) -> Struct:
+def train_options(parameters: dict[str, Any], ranks: bool, is_open: bool = False) -> Struct:
+    """`is_open`: whether the model will rank is not known before the data is."""
     options = Struct("dpmf_train_options")
     solver = "ials" if parameters["solver"] is None and ranks else parameters["solver"]
     if solver is not None:
@@ -110,14 +111,12 @@ def train_options(parameters: dict[str, Any], ranks: bool) -> Struct:
     if like is not None and like > -math.inf:
         options.pointer.ials.has_like = True
         options.pointer.ials.like = like
-    if parameters["unobserved"] is not None:
-        if not ranks:
-            raise usage('unobserved is for goal="ranking"', 'add goal="ranking", or leave it out')
-        options.pointer.ials.unobserved = number("unobserved", parameters["unobserved"])
-    if parameters["count_weight"] is not None:
-        if not ranks:
-            raise usage('count_weight is for goal="ranking"', 'add goal="ranking", or leave it out')
-        options.pointer.ials.count_weight = number("count_weight", parameters["count_weight"])
+    for name in "unobserved", "count_weight":
+        if parameters[name] is None:
+            continue
+        if not ranks and not is_open:
+            raise usage(f'{name} is for goal="ranking"', 'add goal="ranking", or leave it out')
+        setattr(options.pointer.ials, name, number(name, parameters[name]))
     largest = 2**32 - 1
     for field, name, low, high in (("factors", "n_factors", 1, 4096),
                                    ("epochs", "n_epochs", 1, largest),
@@ -204,16 +203,16 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
     refuse_given(parameters, defaults, PRIVATE_ONLY,
                  "is for private releases: set epsilon, or leave it out")
     ranks = check_goal(parameters)
-    options = train_options(parameters, ranks)
+    is_open = not ranks and parameters["goal"] is None and parameters["solver"] is None
+    options = train_options(parameters, ranks, is_open)
     if parameters["patience"] is not None and open_valid is None:
         raise usage("patience needs valid, the ratings to measure on",
                     "for example: fit(..., valid=(users, items, ratings))")
     if parameters["rating_range"] is not None:
         reading = reading._replace(rating_range=pair("rating_range", parameters["rating_range"]))
     store = open_store(run, reading)
-    if (not ranks and parameters["goal"] is None and parameters["solver"] is None and
-            store.holds_events):
-        options = train_options(parameters, True)
+    if is_open:
+        options = train_options(parameters, store.holds_events)
     adapted = _adapt(parameters, options, store, run)
     run.total_epochs = options.pointer.epochs
     valid = open_valid(run, reading) if open_valid else None
