@@ -881,6 +881,10 @@ struct dpmf_train_options {
                             them that follow from the ratings; else, or with a warning where memory
                             is short, with 0 and `regularization` */
     bool adapted;        /* dpmf_train_adapt chose some of the above; recorded in the model */
+
+    /* Tables of what is known about items and users, for sgd on one machine: rows with few ratings
+     * are drawn to where those with such features are. Or NULL. */
+    const char *item_features, *user_features;
 };
 
 /* The default training: SGD, with what suits all known sets.
@@ -2022,6 +2026,40 @@ struct dpmf_ranking_part {
     uint64_t spare[4];
 };
 
+/* What a table of features was to one side of a model. */
+struct dpmf_features_side {
+    uint64_t columns; /* columns that the features became */
+    uint64_t known;   /* rows of the table with ratings, from which their meaning was learned */
+    uint64_t placed;  /* rows of the table without ratings, which were placed */
+    uint64_t spare[2];
+};
+
+/* What dpmf_model_add_features did. */
+struct dpmf_features_report {
+    struct dpmf_features_side items, users;
+};
+
+/* Places users and items without ratings in an open model, by what is known about them. What the
+ * features mean is learned from the rows of the model that have them, by ridge regression of
+ * vectors and biases; so a table must have such rows, too. Users and items of the model stay as
+ * they are. The new ones are known to the model from then on. Nothing is written. Once a model.
+ *
+ * @param model          the model; not a release
+ * @param item_features  a table of items: a column named item, and others; may be NULL
+ * @param user_features  a table of users: a column named user, and others; may be NULL
+ * @param run            threads, memory and callbacks
+ * @param report         receives what was done; may be NULL
+ * @param error          receives the description of a failure; the model is then to be closed
+ * @return 0 or a negative code
+ * @error DPMF_ERR_MODEL_KIND      the model is a release
+ * @error DPMF_ERR_USAGE_CONFLICT  features were added to it already
+ * @error DPMF_ERR_INPUT_*         a table is bad, or too few of its rows are known to the model
+ * @error DPMF_ERR_IO_*            a table cannot be read
+ */
+DPMF_API int dpmf_model_add_features(struct dpmf_model *model, const char *item_features,
+                                     const char *user_features, const struct dpmf_run *run,
+                                     struct dpmf_features_report *report, struct dpmf_error *error);
+
 /* How well a model predicts a test set. */
 struct dpmf_evaluation {
     uint64_t n;               /* test ratings */
@@ -2035,7 +2073,11 @@ struct dpmf_evaluation {
     bool has_popularity; /* there is a history: popularity is an item's number of ratings in it */
     double popularity_bias; /* average popularity of listed items over that of test items */
     struct dpmf_ranking_part by_popularity[DPMF_POPULARITY_PARTS]; /* items by popularity */
-    uint64_t spare[4];
+
+    /* Ratings of users or items that dpmf_model_add_features placed. */
+    uint64_t cold;               /* number of such test ratings */
+    double cold_rmse, warm_rmse; /* errors on these, and on all others; NaN where there are none */
+    uint64_t spare[1];
 };
 
 /* Evaluates a model on a test set. A release has no users: those of the history are first fitted to

@@ -182,6 +182,7 @@ enum option_id {
     OPTION_KEY,
     OPTION_IDENTITY,
     OPTION_ITEM_FEATURES,
+    OPTION_USER_FEATURES,
     OPTION_MECHANISM,
     OPTION_CATALOGUE_FROM_RATINGS,
     OPTION_USER_PRIVACY,
@@ -262,7 +263,7 @@ struct invocation;
 
 /* The lists of a verb end with an empty entry, which must still fit: dpmf-manpages checks it when
  * it is built. */
-enum { VERB_GROUPS_MAX = 6, VERB_PARAGRAPHS_MAX = 10, VERB_EXAMPLES_MAX = 8 };
+enum { VERB_GROUPS_MAX = 6, VERB_PARAGRAPHS_MAX = 12, VERB_EXAMPLES_MAX = 8 };
 
 struct verb {
     const char *name;     /* that of a part is two words: "privacy account" */

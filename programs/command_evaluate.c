@@ -32,6 +32,7 @@ static const struct option own_options[] = {
     HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out "
                    "of the ranking, what users are known to choose, and what the users of a "
                    "release are fitted to"),
+    FEATURES_OPTIONS,
     ORDER_OPTIONS,
     KERNELS_OPTION,
     {0},
@@ -51,6 +52,10 @@ const struct verb verb_evaluate = {
             "model was trained on. A user or an item that the model does not know is predicted "
             "from averages: the mean and the other's bias; the number of such ratings is "
             "reported.",
+            "With --item-features or --user-features, those without ratings are placed in the "
+            "model "
+            "by their features first, and the errors of their ratings (cold) and of all others "
+            "(warm) are reported apart.",
             "With --ranking the N best items for each user are compared with the user's items "
             "in TEST, whatever their ratings. recall is the share of those items that is among "
             "the N best; recall capped divides by N where a user has more items than that; "
@@ -160,6 +165,11 @@ static int print_json(const struct invocation *invocation, uint32_t n,
     dpmf_json_uint(json, "n", evaluation->n);
     dpmf_json_uint(json, "unknown_users", evaluation->unknown_users);
     dpmf_json_uint(json, "unknown_items", evaluation->unknown_items);
+    if (evaluation->cold > 0) {
+        dpmf_json_uint(json, "cold", evaluation->cold);
+        dpmf_json_double(json, "cold_rmse", evaluation->cold_rmse);
+        dpmf_json_double(json, "warm_rmse", evaluation->warm_rmse);
+    }
     if (n > 0) {
         dpmf_json_uint(json, "top", n);
         dpmf_json_uint(json, "ranked_users", evaluation->ranked_users);
@@ -205,6 +215,13 @@ static void print_page(uint32_t n, bool events, const struct dpmf_evaluation *ev
         printf("%-*s %.4f\n", width, "MAE", evaluation->mae);
     }
     printf("%-*s %s\n", width, events ? "events" : "ratings", text_number(evaluation->n).text);
+    if (evaluation->cold > 0) {
+        if (!isnan(evaluation->warm_rmse))
+            printf("%-*s %.4f\n", width, "RMSE warm", evaluation->warm_rmse);
+        if (!isnan(evaluation->cold_rmse))
+            printf("%-*s %.4f\n", width, "RMSE cold", evaluation->cold_rmse);
+        printf("%-*s %s\n", width, "cold", text_number(evaluation->cold).text);
+    }
     if (n == 0) return;
     for (size_t i = 0; i < METRICS; i++)
         print_metric(metrics[i].label, n, metric_of(&evaluation->ranking, &metrics[i]));

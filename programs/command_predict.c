@@ -40,6 +40,7 @@ static const struct option own_options[] = {
     {.id = OPTION_LEVEL, .name = "level", .value = {VALUE_NUMBER, "P", "0.5", NULL, NULL},
      .show_default = level_default,
      .help = "how likely the rating is in its interval (default {default})"},
+    FEATURES_OPTIONS,
     CATALOGUE_OPTION,
     KERNELS_OPTION,
     {0},
@@ -67,6 +68,8 @@ const struct verb verb_predict = {
             "right. They come from the samples that dpmf train --average keeps, by their "
             "spread and the noise of a rating, and are left empty for users and items that "
             "the model does not know.",
+            "With --item-features or --user-features, those that the model does not know and "
+            "that are in the table are placed by their features: docs/features.md.",
             "With --ratings it is about one person, who is fitted to them: ITEMS is a table "
             "whose first column, or whose column named item, are the ids; without it, every "
             "item of the model is predicted. The header is then item,prediction.",
@@ -369,6 +372,11 @@ static int check_usage(const struct invocation *invocation) {
         return terminal_error_print(STATUS_USAGE, "leave one of them out",
                                     "--intervals are for users of the model, and --ratings for "
                                     "someone whom it does not know");
+    if (command_has(invocation, OPTION_USER_FEATURES) &&
+        (own || command_has(invocation, OPTION_HISTORY)))
+        return terminal_error_print(STATUS_USAGE, "keep one of them",
+                                    "--user-features and --%s are two ways to know a new user",
+                                    own ? "ratings" : "history");
     if (command_has(invocation, OPTION_LEVEL) && !command_has(invocation, OPTION_INTERVALS))
         return terminal_error_print(STATUS_USAGE, "add --intervals",
                                     "--level says how likely --intervals are");

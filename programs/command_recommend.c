@@ -40,6 +40,7 @@ static const struct option own_options[] = {
      .help = "recommend none but the items of this list, one a line"},
     {.id = OPTION_EXCLUDE, .name = "exclude", .value = {VALUE_FILE, "FILE", "sold.csv", NULL, NULL},
      .help = "leave the items of this list out, one a line"},
+    FEATURES_OPTIONS,
     ORDER_OPTIONS,
     CATALOGUE_OPTION,
     KERNELS_OPTION,
@@ -63,6 +64,8 @@ const struct verb verb_recommend = {
             "--ratings first, holding the items of the model still; what they have rated is "
             "left out. Without any such ratings they get the items that are liked best by "
             "all, and a warning says so.",
+            "With --item-features items without ratings are recommended, too, placed by what is "
+            "known about them, and with --user-features so are users: docs/features.md.",
             "A release knows nobody: it needs --ratings, or a --history, of which --user "
             "chooses one user; without --user, everyone in the history gets recommendations.",
             MINE_PARAGRAPH,

@@ -204,6 +204,14 @@ static const struct option own_options[] = {
      .value = {VALUE_FILE, "MODEL", "model.safetensors", ".safetensors", NULL},
      .help = "train this model further, on RATINGS alone: new users, new items and more ratings of "
              "old ones; --output may replace it"},
+    {.id = OPTION_ITEM_FEATURES, .name = "item-features",
+     .value = {VALUE_FILE, "FILE", "features.csv", NULL, NULL},
+     .help = "with sgd, and in private releases, where it must be public: what is known about "
+             "items, a table of categories and numbers; items with few ratings are drawn to where "
+             "those like them are"},
+    {.id = OPTION_USER_FEATURES, .name = "user-features",
+     .value = {VALUE_FILE, "FILE", "people.csv", NULL, NULL},
+     .help = "with sgd: the same of users"},
     {.id = OPTION_PREFETCH, .name = "prefetch", .value = {VALUE_COUNT, "N", "4", NULL, NULL},
      .show_default = prefetch_default,
      .help = "blocks of users read ahead, where the run is larger than --memory (default "
@@ -267,6 +275,11 @@ const struct verb verb_train = {
             "the validation set must fit; 16MiB do for small numbers of factors. With "
             "--deterministic such a run gives the same model for any number of threads, but "
             "--memory and --prefetch decide how large the blocks are, and so the last bits.",
+            "With --item-features and --user-features, tables with a column named item or user and "
+            "others of numbers or categories, it learns where rows with such features are, and "
+            "draws those with few ratings there. Give the same tables to predict, recommend and "
+            "evaluate, which place users and items without any rating by them, in models of all "
+            "solvers. docs/features.md has more.",
             train_continue_paragraph,
             "With --solver gibbs, sgld, sghmc or sgnht it samples from the posterior, and with "
             "--average predicts by the mean of many samples: gibbs does that best where the "
@@ -316,6 +329,9 @@ const struct verb verb_train = {
             {"Stop when ratings that were held back are predicted no better",
              "dpmf train train.dpr --valid test.dpr -o model.safetensors",
              SOME_STORE "; dpmf split -q ratings.dpr --train train.dpr --test test.dpr"},
+            {"Learn from what is known about items, too",
+             "dpmf train ratings.dpr --item-features items.csv -o model.safetensors",
+             SOME_STORE "; { echo item,kind; seq 1 50 | sed 's/$/,a/; n; s/$/,b/'; } >items.csv"},
             {"Let yesterday's model learn today's ratings",
              "dpmf train today.csv --continue model.safetensors -o model.safetensors",
              SOME_STORE "; dpmf train -q ratings.dpr -k 8 -o model.safetensors; "
@@ -384,6 +400,8 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
     options.ials.row_steps = options_count32(invocation, OPTION_ROW_STEPS, options.ials.row_steps);
     options.snapshot = invocation->value[OPTION_SNAPSHOT];
     options.resume = invocation->value[OPTION_RESUME];
+    options.item_features = invocation->value[OPTION_ITEM_FEATURES];
+    options.user_features = invocation->value[OPTION_USER_FEATURES];
     return options;
 }
 
@@ -450,6 +468,8 @@ static int check_decay(const struct invocation *invocation) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+static const enum option_id of_features[] = {OPTION_ITEM_FEATURES, OPTION_USER_FEATURES};
+
 static int run(struct invocation *invocation) {
     struct dpmf_train_options options = dpmf_train_options_default();
     struct dpmf_train_report report = {0};
@@ -462,6 +482,10 @@ static int run(struct invocation *invocation) {
         if (slip == STATUS_DONE && !is_private)
             slip = options_refuse_group(invocation, sampler_options, OPTION_COUNT,
                                         "is for samplers", "leave it out with --continue");
+        if (slip == STATUS_DONE && !is_private)
+            slip = options_refuse(invocation, of_features, COUNT_OF(of_features),
+                                  "cannot be given with --continue",
+                                  "leave it out, and give it to predict or recommend");
         return slip != STATUS_DONE ? slip : train_continue_run(invocation);
     }
     if (options_is(invocation, OPTION_GOAL, "both")) return train_both_explain(invocation);
@@ -469,6 +493,9 @@ static int run(struct invocation *invocation) {
         /* Without --research all of these are refused, for better reasons. */
         int slip =
             command_has(invocation, OPTION_RESEARCH) ? train_check_companions(invocation) : 0;
+        if (slip == STATUS_DONE)
+            slip = options_refuse(invocation, &of_features[1], 1, "is not for private releases",
+                                  "leave it out: a release has no users");
         return slip != STATUS_DONE ? slip : train_private_run(invocation);
     }
     int status = train_private_check_absent(invocation);

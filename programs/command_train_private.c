@@ -49,9 +49,6 @@ const struct option train_private_options[] = {
     {.id = OPTION_DECLARED_USERS, .name = "declared-users",
      .value = {VALUE_COUNT, "N", "6000", NULL, NULL},
      .help = "about how many users there are, as is publicly known: delta should be below 1/N"},
-    {.id = OPTION_ITEM_FEATURES, .name = "item-features",
-     .value = {VALUE_FILE, "FILE", "features.csv", NULL, NULL},
-     .help = "what is publicly known about items: a table of categories and numbers"},
     {.id = OPTION_USER_PRIVACY, .name = "user-privacy",
      .value = {VALUE_FILE, "FILE", "wishes.csv", NULL, NULL},
      .help = "a table of users and an epsilon each, for those who want less than --epsilon; 0 "

@@ -103,6 +103,30 @@ void model_use_warn_unchecked(struct invocation *invocation, const struct dpmf_m
     terminal_warning_print(&invocation->terminal, text);
 }
 
+static void note_features(struct invocation *invocation, const struct dpmf_features_side *side,
+                          const char *what) {
+    if (side->known + side->placed == 0) return;
+    terminal_note_print(&invocation->terminal,
+                        "%s without ratings placed by their features, learned from %s",
+                        text_count(side->placed, what).text, text_count(side->known, what).text);
+}
+
+static int add_features(struct invocation *invocation, struct dpmf_model *model) {
+    struct dpmf_features_report report;
+    struct dpmf_error error = {0};
+    if (!command_has(invocation, OPTION_ITEM_FEATURES) &&
+        !command_has(invocation, OPTION_USER_FEATURES))
+        return STATUS_DONE;
+    int rc = dpmf_model_add_features(model, invocation->value[OPTION_ITEM_FEATURES],
+                                     invocation->value[OPTION_USER_FEATURES], &invocation->run,
+                                     &report, &error);
+    if (rc != 0) return report_error_print(invocation, &error);
+    terminal_progress_end(&invocation->terminal);
+    note_features(invocation, &report.items, "item");
+    note_features(invocation, &report.users, "user");
+    return STATUS_DONE;
+}
+
 int model_use_open(struct invocation *invocation, struct dpmf_model **model) {
     struct dpmf_model_info info;
     struct dpmf_error error = {0};
@@ -111,7 +135,7 @@ int model_use_open(struct invocation *invocation, struct dpmf_model **model) {
     dpmf_model_info(*model, &info);
     if (strcmp(info.kind, "release") == 0) warn_of_statement(invocation);
     model_use_warn_unchecked(invocation, &info);
-    return STATUS_DONE;
+    return add_features(invocation, *model);
 }
 
 int model_use_ratings(struct invocation *invocation, enum option_id id, struct dpmf_store **store) {

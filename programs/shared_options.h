@@ -84,6 +84,16 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
      .help = "show titles from this table of items and titles: CSV, or MovieLens movies.dat or "   \
              "u.item; what is not UTF-8 is read as ISO-8859-1"}
 
+/* For commands that use a model: model_use_open adds them. */
+#define FEATURES_OPTIONS                                                                           \
+    {.id = OPTION_ITEM_FEATURES, .name = "item-features",                                          \
+     .value = {VALUE_FILE, "FILE", "features.csv", NULL, NULL},                                    \
+     .help = "place items without ratings in the model by what is known about them: a table of "   \
+             "these and of items that it knows"},                                                  \
+    {.id = OPTION_USER_FEATURES, .name = "user-features",                                          \
+     .value = {VALUE_FILE, "FILE", "people.csv", NULL, NULL},                                      \
+     .help = "the same of users"}
+
 #define MINE_OPTION(what)                                                                          \
     {.id = OPTION_MINE, .name = "ratings", .value = {VALUE_FILE, "MINE", "mine.csv", NULL, NULL},  \
      .help = what}

@@ -46,7 +46,8 @@ find lib programs -name '*.[ch]' | LC_ALL=C sort | awk -v tour=ARCHITECTURE.md '
 
 # Rows of the law, "lib/x a b +c", as rows of the tour, "| x | a, b | c |".
 rows() {
-    awk "/^law='/ { on = 1; next } /^'/ { on = 0 } on && /^lib\\// { print }" "$law" | awk '{
+    sed -e ':more' -e '/\\$/ { N; s/\\\n//; b more' -e '}' "$law" |
+        awk "/^law='/ { on = 1; next } /^'/ { on = 0 } on && /^lib\\// { print }" | awk '{
         included = ""; called = ""
         for (i = 2; i <= NF; i++) {
             if ($i ~ /^[+]/) called = called (called == "" ? "" : ", ") substr($i, 2)

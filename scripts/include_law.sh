@@ -34,14 +34,16 @@ lib/statement  base numerics model
 lib/ledger     base numerics files random statement
 lib/privacy    base numerics files random store tables kernels model cluster statement
 lib/mechanisms base numerics random chains statement privacy
-lib/release    base files random store model cluster statement ledger privacy mechanisms
+lib/release    base numerics files random store model cluster statement ledger privacy mechanisms
 lib/audit      base numerics files random store model cluster statement privacy release +ratings
 lib/train      base files random store schedule kernels model cluster
 lib/rank       base numerics random store kernels model cluster train recommend +evaluate
-lib/sample     base numerics files random store schedule kernels model cluster chains train rank
+lib/sample     base numerics files random store schedule kernels model cluster chains train rank \
+               privacy features
 lib/continue   base files store kernels model cluster train rank sample recommend +evaluate
 lib/recommend  base numerics model kernels
 lib/titles     base +recommend
+lib/features   base numerics model privacy recommend
 lib/evaluate   base store model recommend cluster
 lib/own        base files ratings +store +tables +recommend +titles +evaluate
 lib/tune       base numerics files random store rank train cluster +ratings +split +sample
@@ -52,6 +54,7 @@ python         -
 web            -
 examples       -
 '
+law=${law//\\$'\n'/ } # a line that ends with a backslash goes on
 
 # ---- where to look -------------------------------------------------------------------------------
 

@@ -36,7 +36,8 @@ struct wanted_list {
 
 struct block_sums {
     double squares, absolutes;
-    uint64_t n, unknown_users, unknown_items;
+    double cold_squares; /* squares of users or items that were placed by features */
+    uint64_t n, unknown_users, unknown_items, cold;
     struct wanted_list wanted;
 };
 
@@ -75,6 +76,7 @@ static void add_user_errors(const struct evaluator *evaluator, const struct stor
     const float *u = model_user_row(model, user);
     const double base = model_user_base(model, user);
     const uint64_t end = block->start[i + 1];
+    const bool is_cold_user = model_user_is_placed(model, user);
     for (uint64_t r = block->start[i]; r < end; r++) {
         uint32_t item = evaluator->item_numbers[block->item[r]];
         uint64_t later = r + AHEAD < end ? r + AHEAD : r;
@@ -93,6 +95,10 @@ static void add_user_errors(const struct evaluator *evaluator, const struct stor
         double difference = block->value[r] - clamp(&model->factors, prediction);
         sums->squares += difference * difference;
         sums->absolutes += fabs(difference);
+        if (is_cold_user || model_item_is_placed(model, item)) {
+            sums->cold_squares += difference * difference;
+            sums->cold++;
+        }
     }
     sums->n += end - block->start[i];
     if (!u) sums->unknown_users += end - block->start[i];
@@ -166,6 +172,8 @@ static int finish_block(void *self, void *product, struct dpmf_error *error) {
     total->n += sums->n;
     total->unknown_users += sums->unknown_users;
     total->unknown_items += sums->unknown_items;
+    total->cold_squares += sums->cold_squares;
+    total->cold += sums->cold;
     return append_wanted(&total->wanted, &sums->wanted) ? 0 : error_no_memory(error);
 }
 
@@ -272,6 +280,14 @@ static void finish(const struct evaluator *evaluator, struct dpmf_evaluation *ev
     evaluation->mae = evaluator->has_errors ? total->absolutes / n : NAN;
     evaluation->unknown_users = total->unknown_users;
     evaluation->unknown_items = total->unknown_items;
+    const uint64_t warm = total->n - total->cold;
+    evaluation->cold = total->cold;
+    evaluation->cold_rmse = evaluator->has_errors && total->cold > 0
+                                ? sqrt(total->cold_squares / (double)total->cold)
+                                : NAN;
+    evaluation->warm_rmse = evaluator->has_errors && warm > 0
+                                ? sqrt((total->squares - total->cold_squares) / (double)warm)
+                                : NAN;
     if (evaluator->ranking > 0)
         ranking_sums_finish(&evaluator->sums, &evaluator->items, evaluator->ranking, evaluation);
 }
@@ -319,16 +335,18 @@ static int add_ranks(const struct dpmf_cluster *cluster, struct evaluator *evalu
                      struct dpmf_error *error) {
     struct block_sums *total = &evaluator->total;
     struct ranking_sums *ranking = &evaluator->sums;
-    double sums[] = {total->squares, total->absolutes};
-    uint64_t counts[] = {total->n, total->unknown_users, total->unknown_items};
+    double sums[] = {total->squares, total->absolutes, total->cold_squares};
+    uint64_t counts[] = {total->n, total->unknown_users, total->unknown_items, total->cold};
     if (cluster_size(cluster) == 1) return 0;
-    int code = cluster_sum_doubles(cluster, sums, 2, error);
-    if (code == 0) code = cluster_all_sum(cluster, counts, 3, error);
+    int code = cluster_sum_doubles(cluster, sums, 3, error);
+    if (code == 0) code = cluster_all_sum(cluster, counts, 4, error);
     total->squares = sums[0];
     total->absolutes = sums[1];
     total->n = counts[0];
     total->unknown_users = counts[1];
     total->unknown_items = counts[2];
+    total->cold_squares = sums[2];
+    total->cold = counts[3];
     if (code < 0 || evaluator->ranking == 0) return code;
     code = cluster_sum_doubles(cluster, (double *)&ranking->totals,
                                sizeof ranking->totals / sizeof(double), error);

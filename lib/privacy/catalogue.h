@@ -44,6 +44,12 @@ int catalogue_take(const char *path, const struct dpmf_store *store, const struc
 int catalogue_read_features(struct catalogue *catalogue, const char *path,
                             const struct dpmf_run *run, struct dpmf_error *error);
 
+/* The same of an ordinary run, which publishes nothing: the ids are those of the table, in its
+ * order, every column counts whatever its name, and it may be about users. A table that has users
+ * and items is refused. Nothing is to be freed on failure. */
+int features_read(const char *path, bool of_users, const struct dpmf_run *run,
+                  struct catalogue *catalogue, struct dpmf_error *error);
+
 /* Whether every item of the catalogue has been rated and every rated item is in it: then it was
  * most likely made from the ratings, and the curator is warned. */
 bool catalogue_equals_rated(const struct catalogue *catalogue, const struct dpmf_store *store);

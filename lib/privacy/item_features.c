@@ -1,7 +1,8 @@
 /*
- * Reads what is publicly known about items: any table with a header, or MovieLens' list of movies,
- * which needs none. Rows of items that are not in the catalogue are passed over. An item has one
- * row: what names items again and again are ratings. Feeds feature_columns.c.
+ * Reads what is known about items: any table with a header, or MovieLens' list of movies, which
+ * needs none. For a private run it is public, and rows of items that are not in the catalogue are
+ * passed over. For an ordinary one every row counts, and a table may be about users. An item has
+ * one row: what names items again and again are ratings. Feeds feature_columns.c.
  */
 #include "privacy/item_features.h"
 
@@ -21,6 +22,8 @@ enum purpose { PURPOSE_NONE, PURPOSE_FEATURE, PURPOSE_YEAR_OF_TITLE, PURPOSE_GEN
 
 struct reading {
     struct catalogue *catalogue;
+    bool is_public; /* a private run's: the catalogue has ids, and columns are checked */
+    bool of_users;
     struct feature_table table;
     bool is_known; /* the layout is, from the first row */
     size_t item_column;
@@ -48,7 +51,7 @@ static bool is_named(const struct dpmf_field *field, const char *name) {
 static bool find_named(struct reading *reading, const struct dpmf_table_record *row) {
     size_t item = row->n;
     for (size_t i = row->n; i-- > 0;) {
-        if (public_column_is(&row->field[i], "item")) item = i;
+        if (public_column_is(&row->field[i], reading->of_users ? "user" : "item")) item = i;
         bool is_title = public_column_is(&row->field[i], "title");
         reading->purpose[i] = is_title ? PURPOSE_NONE : PURPOSE_FEATURE;
     }
@@ -71,6 +74,28 @@ static void find_year_of_title(struct reading *reading, const struct dpmf_table_
     reading->purpose[genres] = PURPOSE_GENRES;
 }
 
+/* A table with users and items is one of ratings. */
+static int refuse_ratings(const struct reading *reading, const struct dpmf_table_record *header,
+                          struct dpmf_error *error) {
+    for (size_t i = 0; i < header->n; i++) {
+        const struct dpmf_field *field = &header->field[i];
+        if (!public_column_is(field, reading->of_users ? "item" : "user")) continue;
+        return fail(DPMF_ERR_INPUT_HEADER, header, field->column,
+                    reading->of_users ? "a column of items: this is no table of users"
+                                      : "a column of users: this is no table of items",
+                    reading->of_users ? "give a row a user, with what is known about them"
+                                      : "give a row an item, with what is known about it",
+                    error);
+    }
+    return 0;
+}
+
+static int check_header(const struct reading *reading, const struct dpmf_table_record *header,
+                        struct dpmf_error *error) {
+    return reading->is_public ? public_table_check_features(header, error)
+                              : refuse_ratings(reading, header, error);
+}
+
 /* @return 1 when the row was a header, 0 when it is one of data, or a negative code */
 static int begin(struct reading *reading, const struct dpmf_table_record *row,
                  struct dpmf_error *error) {
@@ -82,18 +107,21 @@ static int begin(struct reading *reading, const struct dpmf_table_record *row,
     snprintf(table->file, sizeof table->file, "%s", row->file);
     reading->is_known = true;
     if (find_named(reading, row)) {
-        find_year_of_title(reading, row);
-        int code = public_table_check_features(row, error);
+        if (!reading->of_users) find_year_of_title(reading, row);
+        int code = check_header(reading, row, error);
         return code < 0 ? code : 1;
     }
     /* "1::Toy Story (1995)::Animation|Comedy": the one form that is understood without a header */
-    if (row->n == 3 && public_row_is_movielens(row)) {
+    if (!reading->of_users && row->n == 3 && public_row_is_movielens(row)) {
         reading->item_column = 0;
         reading->purpose[0] = PURPOSE_NONE;
         reading->purpose[1] = PURPOSE_YEAR_OF_TITLE;
         reading->purpose[2] = PURPOSE_GENRES;
         return 0;
     }
+    if (reading->of_users)
+        return fail(DPMF_ERR_INPUT_HEADER, row, 0, "the first row names no column of users",
+                    "begin with a header such as user,country,age", error);
     return fail(DPMF_ERR_INPUT_HEADER, row, 0, "the first row names no column of items",
                 "begin with a header such as item,year,genres; without one only MovieLens' "
                 "movies.dat is understood",
@@ -165,11 +193,21 @@ static int take_row(void *self, const struct dpmf_table_record *row, struct dpmf
     uint64_t n_before = reading->items.ids.n;
     int64_t number = id_gather_add(&reading->items, id->text, id->length, error);
     if (number < 0) return (int)number;
-    if (reading->items.ids.n == n_before)
+    const bool is_twice = reading->items.ids.n == n_before;
+    if (is_twice && reading->is_public)
         return public_table_refuse_twice(row->file, row->line, id->column, error);
-    uint64_t item = factor_ids_find(&reading->catalogue->ids, id->text, id->length);
-    if (item == UINT64_MAX) return 0;
-    reading->found = reading->catalogue->described[item] = true;
+    if (is_twice)
+        return fail(DPMF_ERR_INPUT_ID, row, id->column, "an earlier row has this id too",
+                    "keep one of them, and write several categories in one row as a|b", error);
+    uint64_t item = (uint64_t)number;
+    if (reading->is_public) {
+        item = factor_ids_find(&reading->catalogue->ids, id->text, id->length);
+        if (item == UINT64_MAX) return 0;
+        reading->found = reading->catalogue->described[item] = true;
+    } else if (item > UINT32_MAX) {
+        return fail(DPMF_ERR_INPUT_TOO_MANY, row, id->column, "there are too many rows",
+                    "give fewer", error);
+    }
     for (size_t i = 0; i < row->n && code == 0; i++)
         code = take_field(reading, i, (uint32_t)item, row, error);
     return code;
@@ -195,7 +233,7 @@ static int refuse_strangers(const char *path, struct dpmf_error *error) {
 
 int catalogue_read_features(struct catalogue *catalogue, const char *path,
                             const struct dpmf_run *run, struct dpmf_error *error) {
-    struct reading reading = {.catalogue = catalogue};
+    struct reading reading = {.catalogue = catalogue, .is_public = true};
     free(catalogue->described);
     catalogue->described = memory_alloc_zero((size_t)catalogue->ids.n, sizeof(bool));
     if (!catalogue->described) return error_no_memory(error);
@@ -203,5 +241,26 @@ int catalogue_read_features(struct catalogue *catalogue, const char *path,
     if (code == 0 && !reading.found) code = refuse_strangers(path, error);
     if (code == 0) code = feature_table_convert(&reading.table, catalogue, error);
     reading_free(&reading);
+    return code;
+}
+
+static int refuse_no_rows(const char *path, bool of_users, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_EMPTY, "there are no features of %s here",
+              of_users ? "users" : "items");
+    error_hint(error, "give a header and a row for each");
+    error_place(error, strcmp(path, "-") == 0 ? "<stdin>" : path, 0, 0);
+    return DPMF_ERR_INPUT_EMPTY;
+}
+
+int features_read(const char *path, bool of_users, const struct dpmf_run *run,
+                  struct catalogue *catalogue, struct dpmf_error *error) {
+    struct reading reading = {.catalogue = catalogue, .of_users = of_users};
+    *catalogue = (struct catalogue){0};
+    int code = table_read_public_whole(path, run, take_row, &reading, error);
+    if (code == 0 && reading.items.ids.n == 0) code = refuse_no_rows(path, of_users, error);
+    if (code == 0) code = id_gather_finish(&reading.items, &catalogue->ids, error);
+    if (code == 0) code = feature_table_convert(&reading.table, catalogue, error);
+    reading_free(&reading);
+    if (code < 0) catalogue_free(catalogue);
     return code;
 }

@@ -91,6 +91,8 @@ int dpmf_model_interval(const struct dpmf_model *model, uint64_t user, uint64_t 
     code = check(model, level, error);
     if (code < 0) return code;
     if (user >= model->factors.users.n || item >= model->factors.items.n) return 0;
+    /* Samples of where a row was placed say nothing of how far it is from its features. */
+    if (model_user_is_placed(model, user) || model_item_is_placed(model, item)) return 0;
     mixture.spread = 1 / sqrt(model->state.noise_precision);
     mixture.center = memory_alloc(mixture.n, sizeof mixture.center[0]);
     if (!mixture.center) return error_no_memory(error);

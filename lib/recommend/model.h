@@ -36,7 +36,18 @@ struct dpmf_model {
     double taste_weight; /* weight of taste in scores, as such a release says; else 1 */
     char *provenance;
     uint64_t file_bytes;
+    /* The last rows of each side, placed by features (features/model_features.c). */
+    uint64_t placed_users, placed_items;
 };
+
+/* Whether nothing but its features is known of a user or an item of the model. */
+static inline bool model_user_is_placed(const struct dpmf_model *model, uint64_t user) {
+    return user < model->factors.users.n && user >= model->factors.users.n - model->placed_users;
+}
+
+static inline bool model_item_is_placed(const struct dpmf_model *model, uint64_t item) {
+    return item < model->factors.items.n && item >= model->factors.items.n - model->placed_items;
+}
 
 /* Whether a rating is something that the model learns from: to one that ranks, only likes are. */
 static inline bool model_is_event(const struct dpmf_model *model, double rating) {

@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "cluster/cluster.h"
 #include "cluster/user_shares.h"
+#include "features/feature_rows.h"
 #include "files/output_file.h"
+#include "privacy/catalogue.h"
 #include "rank/ials_train.h"
 #include "sample/gibbs_train.h"
 #include "sample/langevin_train.h"
@@ -40,8 +42,7 @@ static uint64_t digest_options(const struct dpmf_train_options *options, bool ha
         options->sampler.average,  options->sampler.samples, options->sampler.chains,
         options->ials.has_like,    options->ials.row_steps,  options->patience,
         options->snapshot != NULL, options->resume != NULL,  has_valid,
-        options->ials.row_block,
-        options->averages_first,
+        options->ials.row_block,   options->averages_first,
     };
     uint64_t digest = checksum64_seeded(numbers, sizeof numbers, sizeof counts);
     digest = checksum64_seeded(counts, sizeof counts, digest);
@@ -92,6 +93,67 @@ static int check_events(enum solver solver, const struct dpmf_store *store,
     return code;
 }
 
+/* ---- features -------------------------------------------------------------------------------- */
+
+struct features {
+    const struct dpmf_train_options *options;
+    struct catalogue items, users;
+    struct train_finish finish;
+};
+
+/* What cannot use them says so. */
+static int check_features(enum solver solver, const struct dpmf_train_options *options,
+                          const struct dpmf_run *run, struct dpmf_error *error) {
+    if (!options->item_features && !options->user_features) return 0;
+    if (solver != SOLVER_SGD) {
+        int code =
+            error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                      "%s does not learn from features of items or users", solver_name(solver));
+        error_hint(error, "leave them out here: users and items without ratings can be placed in "
+                          "its model when it is used; or choose {solver sgd}");
+        return code;
+    }
+    if (cluster_size(run->cluster) > 1)
+        return error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "features of items or users are for one process");
+    return 0;
+}
+
+static int blend(void *self, struct factors *factors, const struct checkpoint_state *state,
+                 struct dpmf_error *error) {
+    const struct features *features = self;
+    const struct dpmf_train_options *options = features->options;
+    int code = 0;
+    if (options->item_features)
+        code = feature_rows_blend(factors, FEATURES_OF_ITEMS, &features->items,
+                                  state->item_bias_hold, options->item_features, error);
+    if (code == 0 && options->user_features)
+        code = feature_rows_blend(factors, FEATURES_OF_USERS, &features->users,
+                                  state->user_bias_hold, options->user_features, error);
+    return code;
+}
+
+/* Before training, which takes longer than to find that a table is bad. */
+static int read_features(struct features *features, const struct dpmf_run *run,
+                         struct dpmf_error *error) {
+    const struct dpmf_train_options *options = features->options;
+    int code = 0;
+    if (options->item_features)
+        code = features_read(options->item_features, false, run, &features->items, error);
+    if (code == 0 && options->user_features)
+        code = features_read(options->user_features, true, run, &features->users, error);
+    features->finish = (struct train_finish){
+        .needs_users = options->user_features != NULL, .run = blend, .self = features};
+    return code;
+}
+
+static const struct train_finish *finish_of(const struct features *features) {
+    return features->options->item_features || features->options->user_features ? &features->finish
+                                                                                : NULL;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
 int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
                const struct dpmf_train_options *options, const struct dpmf_run *run,
                int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
@@ -112,6 +174,7 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code == 0 && store_n_ratings(store) == 0)
         code = error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
     if (code == 0) code = check_events(solver, store, valid, error);
+    if (code == 0) code = check_features(solver, options, run, error);
     if (code == 0 && cluster_rank(run->cluster) == 0) code = output_file_check(output, error);
     code = cluster_agree(run->cluster, code, error);
     if (code == 0) code = check_same(run->cluster, options, valid != NULL, error);
@@ -119,7 +182,9 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code < 0) return code;
     if (solver == SOLVER_IALS)
         return ials_train(store, valid, output, options, run, on_epoch, self, report, error);
+    struct features features = {.options = options};
     struct train_run train = {
+        .finish = finish_of(&features),
         .whole = store,
         .valid_store = valid,
         .options = options,
@@ -128,11 +193,14 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
         .on_epoch_self = self,
         .report = report,
     };
-    code = train_run_init(&train, error);
-    if (code < 0) return code;
-    code = solver == SOLVER_SGD     ? sgd_train(&train, output, error)
-           : solver == SOLVER_GIBBS ? gibbs_train(&train, output, error)
-                                    : langevin_train(&train, solver, output, error);
-    train_run_free(&train);
+    code = read_features(&features, run, error);
+    if (code == 0 && (code = train_run_init(&train, error)) == 0) {
+        code = solver == SOLVER_SGD     ? sgd_train(&train, output, error)
+               : solver == SOLVER_GIBBS ? gibbs_train(&train, output, error)
+                                        : langevin_train(&train, solver, output, error);
+        train_run_free(&train);
+    }
+    catalogue_free(&features.items);
+    catalogue_free(&features.users);
     return code;
 }

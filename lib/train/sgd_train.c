@@ -145,14 +145,27 @@ static int write_model(struct train_run *train, const char *output, struct dpmf_
     if (code == 0 && !train->best.kept)
         code = train->place->gather(train, TRAIN_GATHER_FIRST, error);
     if (code == 0) code = train->place->report(train, error);
+    if (code == 0 && train->finish)
+        code = train->finish->run(train->finish->self, &train->factors, &train->state, error);
     return code < 0 ? code
                     : rank_share_write(&train->share, output, &train->factors, &train->users,
                                        train->tiling, train->provenance, &train->state, error);
 }
 
+/* Before hours are spent. */
+static int check_finish(const struct train_run *train, struct dpmf_error *error) {
+    if (!train->finish || !train->finish->needs_users || train->factors.users.rows) return 0;
+    int code = error_set(error, DPMF_ERR_BASE_NO_MEMORY,
+                         "features of users need the users' vectors in memory, and this run has "
+                         "them in a file");
+    error_hint(error, "give more {memory}, or leave out {user-features}");
+    return code;
+}
+
 int sgd_train(struct train_run *train, const char *output, struct dpmf_error *error) {
     struct dpmf_train_report *report = train->report;
     int code = train_run_prepare(train, error);
+    if (code == 0) code = check_finish(train, error);
     if (code < 0) return code;
     snprintf(report->kernels, sizeof report->kernels, "%s", train->kernels->name);
     report->lanes = train->lanes;

@@ -131,6 +131,8 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     dpmf_json_double(json, "regularization", options->regularization);
     if (train->averages_first) dpmf_json_bool(json, "averages_first", true);
     if (options->adapted) dpmf_json_bool(json, "adapted", true);
+    if (options->item_features) dpmf_json_bool(json, "item_features", true);
+    if (options->user_features) dpmf_json_bool(json, "user_features", true);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", train->kernels->name);
     dpmf_json_uint(json, "lanes", train->lanes);

@@ -19,6 +19,14 @@
 
 struct train_place;
 
+/* A last change of the rows, when the best epoch is there and before the model is written. */
+struct train_finish {
+    bool needs_users; /* the rows of users, which then have to be in memory */
+    int (*run)(void *self, struct factors *factors, const struct checkpoint_state *state,
+               struct dpmf_error *error);
+    void *self;
+};
+
 struct train_run {
     const struct dpmf_store *whole; /* all ratings */
     const struct dpmf_store *store; /* those of the users that are here: in a cluster, a share */
@@ -33,6 +41,7 @@ struct train_run {
     int (*on_epoch)(void *self, const struct dpmf_epoch *epoch); /* NULL without */
     void *on_epoch_self;
     struct dpmf_train_report *report;
+    const struct train_finish *finish; /* NULL without */
     const void *sampler; /* NULL: this is SGD, and what only SGD needs is prepared too */
     uint64_t (*sampler_bytes)(const void *sampler, const struct train_run *train, bool streamed);
     const struct kernel_set *kernels;

@@ -248,6 +248,7 @@ static struct dpmf_train_options trial_options(const struct dpmf_train_options *
     options.hogwild = false;
     options.patience = 0;
     options.snapshot = options.resume = NULL;
+    options.item_features = options.user_features = NULL; /* they change no epoch */
     options.tiers = NULL;
     return options;
 }

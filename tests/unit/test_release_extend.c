@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "made_release.h"
-#include "mechanisms/feature_regression.h"
+#include "numerics/feature_regression.h"
 #include "statement/release_check.h"
 #include "statement/statement_words.h"
 #include "temp_dir.h"

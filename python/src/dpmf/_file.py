@@ -60,9 +60,20 @@ class ModelFile:
         self.is_release = ffi.string(self.info.kind) == b"release"
         self.ranks = ffi.string(self.info.goal) == b"ranking"
         self._statement: Optional[PrivacyStatement] = None
+        self.has_features = False
         if self.info.is_unchecked:
             warn(f"{name}: written by an older version, without a checksum: damage to it cannot "
                  "be noticed; a model trained anew has one")
+
+    def add_features(self, items: Optional[bytes], users: Optional[bytes], run: Any) -> None:
+        """Places users and items without ratings, by tables. Before any id is looked at."""
+        if items is None and users is None:
+            return
+        report = ffi.new("struct dpmf_features_report *")
+        run.call(lib.dpmf_model_add_features, self.model, ffi.NULL if items is None else items,
+                 ffi.NULL if users is None else users, run.pointer, report)
+        self.has_features = True
+        lib.dpmf_model_info(self.model, self.info)
 
     @property
     def event(self) -> float:

@@ -31,9 +31,9 @@ from .user import Shelf
 # What has no meaning in the other kind of run.
 PLAIN_ONLY = ("n_factors", "n_epochs", "learning_rate", "decay", "regularization", "random_state",
               "patience", "solver", "unobserved", "count_weight", "average", "burn_in", "n_samples",
-              "n_chains", "step", "snapshot", "snapshot_every", "adapt")
-PRIVATE_ONLY = ("delta", "catalogue", "catalogue_from_ratings", "mechanism", "item_features",
-                "user_privacy", "about", "declared_users", "accept_delta", "accept_epsilon",
+              "n_chains", "step", "snapshot", "snapshot_every", "adapt", "user_features")
+PRIVATE_ONLY = ("delta", "catalogue", "catalogue_from_ratings", "mechanism", "user_privacy",
+                "about", "declared_users", "accept_delta", "accept_epsilon",
                 "population", "ledger", "ledger_budget", "insecure_noise_seed")
 
 TRAIN_REPORT = ("epochs", "seconds", "updates_per_second", "train_rmse", "valid_rmse",
@@ -219,10 +219,17 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
     report = ffi.new("struct dpmf_train_report *")
     with WorkFolder() as folder:
         output = folder / "model"
+        features = _tables.feature_files(folder, parameters["item_features"],
+                                         parameters["user_features"])
+        if options.pointer.solver == ffi.NULL or ffi.string(options.pointer.solver) == b"sgd":
+            for name, path in zip(("item_features", "user_features"), features):
+                if path is not None:
+                    options.put(name, path)
         run.call(lib.dpmf_train, store.pointer, valid.pointer if valid else ffi.NULL,
                  os.fsencode(output), options.pointer, run.pointer, lib.dpmf_py_epoch, run.handle,
                  report, names={str(output): "the model"})
         file = ModelFile.open(output)
+        file.add_features(*features, run)
     file.name = "the model"
     fitted = Fitted(file, store.users_are_texts, store.items_are_texts)
     fitted.is_made_here = True
@@ -238,6 +245,9 @@ def continue_checkpoint(parameters: dict[str, Any], n_epochs: Optional[int], fit
                         open_store: OpenStore, open_valid: Optional[OpenStore], reading: Reading,
                         run: Run) -> Fitted:
     """A fitted model and new ratings, as ``dpmf train --continue`` does it."""
+    if fitted.file.has_features:
+        raise usage("a model with users or items placed by features cannot be continued",
+                    "continue it as it was saved, without them: save(path), then load(path)")
     options = Struct("dpmf_continue_options")
     for field, name, value, low, high in (("epochs", "n_epochs", n_epochs, 1, 2**32 - 1),
                                           ("seed", "random_state", parameters["random_state"], 0,

@@ -85,6 +85,8 @@ class Measured:
         run.call(lib.dpmf_model_evaluate, file.model, asked.pointer,
                  before.pointer if before else ffi.NULL, options.pointer, run.pointer, found)
         result = plain(found[0], ("n", "rmse", "mae", "unknown_users", "unknown_items"))
+        if found.cold:
+            result.update(plain(found[0], ("cold", "cold_rmse", "warm_rmse")))
         if ranking:
             result.update(ranked_users=found.ranked_users, **plain(found.ranking, PART))
             if found.has_popularity:

@@ -172,53 +172,74 @@ def write_wishes(wishes: Any, table: Any) -> None:
 # ---- features ----------------------------------------------------------------------------------
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, what: str) -> str:
     is_nan = isinstance(value, (float, np.floating)) and math.isnan(value)
     if value is None or is_nan:
         return ""
     if not isinstance(value, (str, bool, int, float, np.number, np.bool_)):
-        raise usage(
-            f"item_features has a {type(value).__name__}, which is neither text nor a number",
-            'several categories are one text: "comedy|drama"')
+        raise usage(f"{what} has a {type(value).__name__}, which is neither text nor a number",
+                    'several categories are one text: "comedy|drama"')
     if isinstance(value, int) and not is_writable(value):
-        raise usage("item_features has a whole number of too many digits")
+        raise usage(f"{what} has a whole number of too many digits")
     text = str(value)
     if "\0" in text:
-        raise usage("item_features has a text with a NUL in it")
+        raise usage(f"{what} has a text with a NUL in it")
     if encoded(text) is None:
-        raise usage("item_features has a text with half of a surrogate pair")
+        raise usage(f"{what} has a text with half of a surrogate pair")
     return text
 
 
-def _features_of_frame(frame: Frame) -> tuple[list[str], list[tuple[Any, ...]]]:
-    places = frame.places("item")
-    items = ids_of(_the_column(frame, "item_features", places, "item"))
+def _features_of_frame(frame: Frame, role: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    what = f"{role}_features"
+    places = frame.places(role)
+    ids = ids_of(_the_column(frame, what, places, role))
     others = [place for place in range(len(frame.names)) if place != places[0]]
     columns = [values_of(frame.column(place)) for place in others]
-    check_lengths("item_features", items, *columns)
-    return [frame.names[place] for place in others], list(zip(items, *columns))
+    check_lengths(what, ids, *columns)
+    return [frame.names[place] for place in others], list(zip(ids, *columns))
 
 
-def _features(features: Any) -> tuple[list[Any], list[tuple[Any, ...]]]:
-    """The names of features, and for each item a row of them."""
+def _features(features: Any, role: str) -> tuple[list[Any], list[tuple[Any, ...]]]:
+    """The names of features, and for each item or user a row of them."""
     frame = frame_of_dict(features) if isinstance(features, Mapping) else frame_of(features)
     if frame is not None:
-        return _features_of_frame(frame)
+        return _features_of_frame(frame, role)
     is_table = isinstance(features, Mapping) and all(
         isinstance(row, Mapping) for row in features.values())
     if not is_table:
         raise usage(
-            "item_features is a dict of items and what is known about each, a frame, or a file",
+            f"{role}_features is a dict of {role}s and what is known about each, a frame, "
+            "or a file",
             'for example: {"dune": {"genre": "sci-fi", "year": 1984}}')
     names = list(dict.fromkeys(name for row in features.values() for name in row))
-    return names, [(item, *(row.get(name) for name in names)) for item, row in features.items()]
+    return names, [(id, *(row.get(name) for name in names)) for id, row in features.items()]
+
+
+def _write_features(features: Any, table: Any, role: str) -> None:
+    what = f"{role}_features"
+    names, rows = _features(features, role)
+    table.writerow([role, *(_cell(name, what) for name in names)])
+    for id, *row in rows:
+        table.writerow([_id_text(f"{'an item' if role == 'item' else 'a user'} of {what}", id),
+                        *(_cell(value, what) for value in row)])
 
 
 def write_features(features: Any, table: Any) -> None:
-    names, rows = _features(features)
-    table.writerow(["item", *map(_cell, names)])
-    for item, *row in rows:
-        table.writerow([_id_text("an item of item_features", item), *map(_cell, row)])
+    _write_features(features, table, "item")
+
+
+def write_user_features(features: Any, table: Any) -> None:
+    _write_features(features, table, "user")
+
+
+def feature_files(folder: Path, item_features: Any, user_features: Any) -> tuple[Any, Any]:
+    """Tables of features as files, those that are given; else None."""
+    items = users = None
+    if item_features is not None:
+        items = file_of(item_features, folder / "item_features", write_features)
+    if user_features is not None:
+        users = file_of(user_features, folder / "user_features", write_user_features)
+    return items, users
 
 
 # ---- declarations ------------------------------------------------------------------------------

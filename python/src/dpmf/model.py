@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrow import Exported
-from ._file import ModelFile
+from ._file import ModelFile, WorkFolder
 from ._fit import Fitted, OpenStore, check_goal, continue_checkpoint, fit_checkpoint, fit_release
 from ._ids import Id, Ids, pointer
 from ._measure import Measured
@@ -20,6 +20,7 @@ from ._progress import Shown
 from ._ratings import Named, Reading, Store, columns_of, store_from_columns, store_from_file
 from ._run import Epoch, ProgressCallback, Run
 from ._seen import Seen, recommend_known
+from ._tables import feature_files
 from ._values import flag, is_path, memory_bytes, path_bytes, shown, whole
 from .errors import (KindError, NotFittedError, PrivacyRefused, UnknownIdError, check, new_error,
                      usage)
@@ -76,8 +77,13 @@ class Model(Measured):
     mechanism : str
         "auto", or one that ``dpmf train --help`` lists, such as "residual" or "biases".
     item_features : dict, frame, or path, optional
-        What is publicly known about items: ``{item: {"genre": "comedy|drama", "year": 1999}}``, or
-        a frame with a column of items.
+        What is known about items: ``{item: {"genre": "comedy|drama", "year": 1999}}``, or a frame
+        with a column of items; with `epsilon` it must be public. Without, items that nobody rated
+        are placed by it in the model that is fitted, and "sgd" draws those with few ratings to
+        where others like them are.
+    user_features : dict, frame, or path, optional
+        The same of users; not with `epsilon`. Both have to be given to `load` again: a file keeps
+        only those with ratings.
     user_privacy : dict, frame, series, or path, optional
         ``{user: epsilon}`` of users who want a smaller one; 0 leaves a user out. A frame has
         columns of both, a series has the users as its index. Whom no rating matches is counted in a
@@ -201,6 +207,7 @@ class Model(Measured):
         snapshot: Optional[PathLike] = None,
         snapshot_every: Optional[int] = None,
         adapt: bool = True,
+        user_features: Any = None,
     ) -> None:
         self.n_factors = n_factors
         self.n_epochs = n_epochs
@@ -242,6 +249,7 @@ class Model(Measured):
         self.snapshot = snapshot
         self.snapshot_every = snapshot_every
         self.adapt = adapt
+        self.user_features = user_features
 
     # ---- parameters, as scikit-learn has them --------------------------------------------------
 
@@ -759,8 +767,8 @@ class Model(Measured):
                                  "not copied or pickled: this model is NOT PRIVATE",
                                  "use save(path)")
         # What a fit was told may name people and places. What is public of it is in the release.
-        for name in ("catalogue", "item_features", "user_privacy", "about", "population", "ledger",
-                     "ledger_budget"):
+        for name in ("catalogue", "item_features", "user_features", "user_privacy", "about",
+                     "population", "ledger", "ledger_budget"):
             state[name] = None
         state["_release"] = fitted.file.bytes()
         state["_items_are_texts"] = fitted.items.as_texts
@@ -812,14 +820,15 @@ def opener(ratings: Any, ranks: bool = False, likes: bool = False) -> OpenStore:
 
 
 def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str = "auto",
-         n_threads: int = 0) -> Model:
+         n_threads: int = 0, item_features: Any = None, user_features: Any = None) -> Model:
     """Opens a checkpoint or a release: one of `Model.save`, or of ``dpmf train``.
 
     A release is checked: its digest, that it holds nothing else, and the arithmetic of its privacy
     statement. With `verify` False the last is left to `privacy_`. `history` are the ratings that a
     checkpoint's users have given, in any form that `fit` or `fit_file` take (columns as a tuple),
     so that what was rated can be left out. `ids` is the type of ids in answers, "int" or "str";
-    "auto" gives whole numbers where all of them are.
+    "auto" gives whole numbers where all of them are. `item_features` and `user_features` place
+    items and users without ratings in a checkpoint, as in `Model`.
     """
     if ids not in ("auto", "int", "str"):
         raise usage(f'ids={shown(ids)} is not "auto", "int" or "str"')
@@ -836,6 +845,9 @@ def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str =
         model.set_params(n_factors=int(info.factors), n_epochs=int(info.epochs),
                          learning_rate=info.learning_rate, regularization=info.regularization,
                          random_state=int(info.seed))
+    model.set_params(item_features=item_features, user_features=user_features)
+    with WorkFolder() as folder:
+        file.add_features(*feature_files(folder, item_features, user_features), model._run())
     fitted = Fitted(file, ids == "str", ids == "str")
     if ids == "int" and fitted.items.array.dtype != np.int64:
         raise usage(f"{file.name}: its items are not all whole numbers", 'leave ids out')

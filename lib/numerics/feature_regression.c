@@ -1,8 +1,8 @@
 /*
- * Ridge regression on public features, its penalty chosen by leaving out one item at a time. With
- * the eigenvectors of the features' second moments as coordinates, the fit and every item's
- * leverage at any penalty are sums over coordinates, so that all penalties of a grid are tried for
- * little more than one. Fed by release_extend.c.
+ * Ridge regression on features, its penalty chosen by leaving out one item at a time. With the
+ * eigenvectors of the features' second moments as coordinates, the fit and every item's leverage at
+ * any penalty are sums over coordinates, so that all penalties of a grid are tried for little more
+ * than one. Fed by release_extend.c and feature_rows.c.
  *
  *     min over b0, b of  sum_j w_j (z_j - b0 - b.x_j)^2 + penalty W |b|^2,  W = sum_j w_j
  *
@@ -11,7 +11,7 @@
  *
  *     (z_j - prediction) / (1 - h_j),  h_j = w_j / W + w_j x_j' (X'WX + penalty W)^-1 x_j
  */
-#include "mechanisms/feature_regression.h"
+#include "numerics/feature_regression.h"
 
 #include <assert.h>
 #include <math.h>
@@ -140,7 +140,14 @@ static void place(struct fitting *self, size_t value) {
         const double wz = weight(self, j) / self->total * (in->values[j * n_values + value] - mean);
         for (size_t a = 0; a < self->q; a++) self->h[a] += wz * self->X[j * self->q + a];
     }
-    solve(self, self->total > 0 ? best_penalty(self, value, mean) : 1);
+    const double penalty = self->total > 0 ? best_penalty(self, value, mean) : 1;
+    solve(self, penalty);
+    if (in->means) in->means[value] = mean;
+    for (size_t j = 0; in->left_out && j < in->n_known; j++) {
+        const double z = in->values[j * n_values + value] - mean, fit = predict(self, j);
+        const double kept = self->total > 0 ? fmax(1 - leverage(self, j, penalty), 1e-6) : 1;
+        in->left_out[j * n_values + value] = mean + (in->described[j] ? z - (z - fit) / kept : 0);
+    }
     for (size_t j = in->n_known; j < in->n; j++) {
         const double z = mean + (in->described[j] ? predict(self, j) : 0);
         in->values[j * n_values + value] = fmin(fmax(z, low), high);

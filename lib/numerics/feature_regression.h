@@ -1,9 +1,9 @@
 /*
- * Where an item would lie by what is publicly known about it: a ridge regression of the published
- * numbers of other items on their public features. Post-processing: reads nothing private.
+ * Where an item would lie by what is known about it: a ridge regression of the numbers of other
+ * items on their features. Reads nothing but what it is given: of a release, what is public.
  */
-#ifndef DPMF_MECHANISMS_FEATURE_REGRESSION_H
-#define DPMF_MECHANISMS_FEATURE_REGRESSION_H
+#ifndef DPMF_NUMERICS_FEATURE_REGRESSION_H
+#define DPMF_NUMERICS_FEATURE_REGRESSION_H
 
 #include "dpmf.h"
 #include "numerics/exact_arithmetic.h"
@@ -17,6 +17,8 @@ struct feature_regression {
     const double *weights;  /* n_known: how much each counts, at least 0 */
     size_t n_values;        /* numbers of an item */
     double *values;         /* n x n_values: the known ones are read, the rest is written */
+    double *left_out;       /* n_known x n_values: each predicted from all others; or NULL */
+    double *means;          /* n_values: the weighted means of the known; or NULL */
 };
 
 /* Each value has a penalty of its own: that of the smallest error when each item is predicted from
