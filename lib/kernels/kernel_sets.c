@@ -199,3 +199,15 @@ const struct kernel_set *kernel_set_choose(const char *name) {
             return sets[i];
     return NULL;
 }
+
+const struct exact_kernels *kernel_set_exact(void) {
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody here sets it */
+    const char *name = getenv("DPMF_KERNELS");
+    if (name && *name) {
+        const struct kernel_set *set = kernel_set_choose(name);
+        return set ? set->exact : NULL;
+    }
+    size_t i = 0;
+    while (!sets[i]->is_supported()) i++; /* the reference is, anywhere */
+    return sets[i]->exact;
+}

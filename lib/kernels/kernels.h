@@ -138,4 +138,10 @@ const struct kernel_set *kernel_set_at(size_t i);
  * that name here or the machine lacks it */
 const struct kernel_set *kernel_set_choose(const char *name);
 
+/* The kernels of private contributions with the widest vectors that this machine supports,
+ * whichever set is preferred for training: even where vectors are halved, half as many instructions
+ * win. In all sets they give the same bits. DPMF_KERNELS asks for one, as above. @return NULL when
+ * there is none of that name */
+const struct exact_kernels *kernel_set_exact(void);
+
 #endif

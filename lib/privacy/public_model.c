@@ -12,9 +12,8 @@
 #include "kernels/kernels.h"
 
 int private_kernels_choose(const struct exact_kernels **exact, struct dpmf_error *error) {
-    const struct kernel_set *set = kernel_set_choose(NULL);
-    *exact = set ? set->exact : NULL;
-    if (set) return 0;
+    *exact = kernel_set_exact();
+    if (*exact) return 0;
     return error_set(error, DPMF_ERR_USAGE_VALUE,
                      "this machine has no kernels called \"$DPMF_KERNELS\"");
 }

@@ -94,6 +94,25 @@ static void test_faults_are_found(void **state) {
     }
 }
 
+/* Widest first, whichever set is preferred for training. */
+static void test_exact_choice(void **state) {
+    (void)state;
+    unsetenv("DPMF_KERNELS");
+    size_t i = 0;
+    while (!kernel_set_at(i)->is_supported()) i++;
+    assert_ptr_equal(kernel_set_exact(), kernel_set_at(i)->exact);
+    setenv("DPMF_KERNELS", "", 1);
+    assert_ptr_equal(kernel_set_exact(), kernel_set_at(i)->exact);
+    for (i = 0; kernel_set_at(i); i++) {
+        const struct kernel_set *set = kernel_set_at(i);
+        setenv("DPMF_KERNELS", set->name, 1);
+        assert_ptr_equal(kernel_set_exact(), set->is_supported() ? set->exact : NULL);
+    }
+    setenv("DPMF_KERNELS", "cray", 1);
+    assert_null(kernel_set_exact());
+    unsetenv("DPMF_KERNELS");
+}
+
 static void test_choice(void **state) {
     (void)state;
     unsetenv("DPMF_KERNELS");
@@ -200,6 +219,7 @@ int main(void) {
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_faults_are_found),
         cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_exact_choice),
         cmocka_unit_test(test_scoring_alone),
         cmocka_unit_test(test_denormals),
         cmocka_unit_test(test_lanes),
