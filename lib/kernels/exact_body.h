@@ -20,6 +20,12 @@ typedef int32_t exact_small __attribute__((vector_size(4 * EXACT_VEC), aligned(4
 
 enum { EXACT_VECS = EXACT_LANES / EXACT_VEC /* in EXACT_LANES */ };
 
+/* For what is left over of rows that no whole number of wide vectors fits. */
+enum { EXACT_HALF = EXACT_VEC > 1 ? EXACT_VEC / 2 : 1 };
+typedef double half_vec __attribute__((vector_size(8 * EXACT_HALF), aligned(8), may_alias));
+typedef int64_t half_int __attribute__((vector_size(8 * EXACT_HALF), aligned(8), may_alias));
+typedef int32_t half_small __attribute__((vector_size(4 * EXACT_HALF), aligned(4), may_alias));
+
 #define VEC_AT(pointer) (*(exact_vec *)(pointer))
 #define VEC_OF(pointer) (*(const exact_vec *)(pointer))
 
@@ -149,9 +155,11 @@ INLINE void exact_inverse_of(const double *L, size_t n, double *out) {
     }
     for (size_t i = 0; i < n; i++) {
         const double *row = L + i * n;
-        for (size_t s = 0; s < sides; s += EXACT_VEC) {
+        /* The first unknowns of unit vector s are 0 before its own, which changes no bit of what
+         * they are taken away from: L is finite. */
+        for (size_t s = 0; s <= i; s += EXACT_VEC) {
             exact_vec x = VEC_OF(X[i] + s);
-            for (size_t k = 0; k < i; k++) x -= row[k] * VEC_OF(X[k] + s);
+            for (size_t k = s; k < i; k++) x -= row[k] * VEC_OF(X[k] + s);
             VEC_AT(X[i] + s) = x / row[i];
         }
     }
@@ -173,6 +181,8 @@ INLINE void exact_outer_of(const double *z, size_t n, const double *g, size_t wi
     for (size_t i = 0; i < n; i++, out += width) {
         size_t a = 0;
         for (; a + EXACT_VEC <= width; a += EXACT_VEC) VEC_AT(out + a) = z[i] * VEC_OF(g + a);
+        for (; a + EXACT_HALF <= width; a += EXACT_HALF)
+            *(half_vec *)(out + a) = z[i] * *(const half_vec *)(g + a);
         for (; a < width; a++) out[a] = z[i] * g[a];
     }
 }
@@ -210,6 +220,8 @@ INLINE void exact_add_of(int64_t *sums, const int32_t *q, size_t n) {
     for (; i + EXACT_VEC <= n; i += EXACT_VEC)
         *(exact_int *)(sums + i) +=
             __builtin_convertvector(*(const exact_small *)(q + i), exact_int);
+    for (; i + EXACT_HALF <= n; i += EXACT_HALF)
+        *(half_int *)(sums + i) += __builtin_convertvector(*(const half_small *)(q + i), half_int);
     for (; i < n; i++) sums[i] += q[i];
 }
 
