@@ -179,7 +179,7 @@ static double measure(const struct state *state, const struct posterior_rule *ru
     int fd = mkstemp(path);
     if (fd < 0) fail("no temporary file");
     close(fd);
-    check(release_write(path, &release, &error), &error);
+    check(release_write(path, &release, OUTPUT_PRIVATE, &error), &error);
     check(dpmf_model_open(path, &model, &error), &error);
     check(dpmf_model_evaluate(model, test, train, &none, NULL, &evaluation, &error), &error);
     dpmf_model_close(model);
@@ -208,7 +208,7 @@ static void take_ratings(struct state *state, const struct posterior_rule *rule,
                                                     .threads = 1};
     check(private_ratings_build(train, &options, NULL, &ratings, &report, &error), &error);
     check(posterior_data_build(ratings, (size_t)catalogue->ids.n, rule, UINT64_C(1) << 32,
-                               &state->data, &error),
+                               NULL, &state->data, &error),
           &error);
     private_ratings_free(ratings);
 }

@@ -74,7 +74,7 @@ static void make_release(const char *path, uint64_t items, uint32_t k) {
     }
     make_ids(&factors->item_ids, items);
     release.statement = strdup("{}");
-    if (!release.statement || release_write(path, &release, &error) < 0)
+    if (!release.statement || release_write(path, &release, OUTPUT_PRIVATE, &error) < 0)
         stop("making a release", &error);
     release_free(&release);
 }

@@ -488,8 +488,8 @@ def main():
             tempfile.TemporaryDirectory(dir=fastest_folder()) as quick:
         os.environ["TMPDIR"] = quick
         run = Run(arguments)
-        run.build("release", "release", ["all", "tests"], "-DDPMF_TESTS=ON", "-DDPMF_WERROR=ON",
-                  alone=True)
+        run.build("release", "release", ["all", "tests", "benches"], "-DDPMF_TESTS=ON",
+                  "-DDPMF_BENCH=ON", "-DDPMF_WERROR=ON", alone=True)
         if run.run():
             run.unit_tests("unit tests", "build")
             on_other_machines(run)
