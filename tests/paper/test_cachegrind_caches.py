@@ -75,17 +75,32 @@ class ShapesTest(Scratch):
         self.assertEqual(cachegrind_caches.reported(3, self.folder), (None, 64))
 
 
+class BandwidthTest(unittest.TestCase):
+    def test_a_machine_that_reports_no_caches(self):
+        """Nothing is said of a first-level cache that was not measured."""
+        section = load_section(PAPER / "sections" / "10_bandwidth.py")
+        levels = section.level_sizes({"caches": [], "memory": 8 << 30})
+        self.assertEqual([name for name, *_ in levels], ["RAM"])
+        rate = {"read": 1e10, "write": 5e9}
+        data = {"disk": {"read": 1e9, "write": 5e8, "bytes": 8 << 20, "how": "read"},
+                "levels": [{"name": "RAM", "capacity": 8 << 30, "sizes": [rate]}]}
+        verdict, said = section.verdict(data)
+        self.assertEqual(verdict, "no claim")
+        self.assertNotIn("L1", said)
+        self.assertEqual([row[0] for row in section.show(data)[0].table_rows], ["disk", "RAM"])
+
+
 @unittest.skipUnless(shutil.which("valgrind"), "there is no valgrind")
 class SectionTest(Scratch):
     def test_counted_and_said(self):
-        for shape in ("48K,2M,260M", "unknown"):
+        for shape, (options, said) in SHAPES.items():
             section = load_section(PAPER / "sections" / "45_cache_misses.py")
             work = Work(DPMF, self.out, "tiny", env={**os.environ, "DPMF_CACHES": shape},
                         say=lambda text: None)
             data = section.measure(work)
             table = next(x for x in section.show(data) if getattr(x, "name", "") == "misses")
-            self.assertIn(SHAPES[shape][0][1], table.caption)
-            self.assertIn(SHAPES[shape][1][0], table.caption)
+            for words in [options[1], *said]:
+                self.assertIn(words, table.caption)
             # what was measured for another machine is not this one's
             self.assertEqual(work.reused, 0)
             self.assertGreater(data["rows"][0]["references"], 0)

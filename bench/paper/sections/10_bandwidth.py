@@ -133,9 +133,12 @@ def verdict(data):
     # to the caches.
     rises = (all(a < b * 1.1 for a, b in zip(reads, reads[1:])) and
              writes[-1] > writes[1] > writes[0])
+    if len(found) < 3:
+        return "no claim", ("The system reports no caches of this machine: there are the disk and "
+                            "memory alone.")
     said = (
         f"reads rise from {reads[0]:.2g} GB/s (disk) over {reads[1]:.2g} (RAM) to "
-        f"{reads[-1]:.3g} (L1)"
+        f"{reads[-1]:.3g} ({found[-1][0]})"
     )
     if rises:
         return "confirmed", f"Each level is faster than the one below: {said}."
