@@ -70,6 +70,7 @@ static const struct option own_options[] = {
     {.id = OPTION_USERS, .name = "users", .value = {VALUE_COUNT, "N", "1000", NULL, NULL},
      .show_default = users_default,
      .help = "largest number of users of RATINGS to audit with (default {default})"},
+    KERNELS_OPTION,
     {0},
 };
 /* clang-format on */

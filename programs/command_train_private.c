@@ -157,12 +157,12 @@ static int refuse_table(const struct invocation *invocation) {
 /* These steer training without privacy; a mechanism's constants are public and fixed. */
 static int check_unused(const struct invocation *invocation) {
     static const enum option_id unused[] = {
-        OPTION_LEARNING_RATE, OPTION_DECAY,          OPTION_REG,      OPTION_SEED,
-        OPTION_HOGWILD,       OPTION_TIERS,          OPTION_KERNELS,  OPTION_LANES,
-        OPTION_SNAPSHOT,      OPTION_SNAPSHOT_EVERY, OPTION_RESUME,   OPTION_PREFETCH,
-        OPTION_SOLVER,        OPTION_AVERAGE,        OPTION_SAMPLES,  OPTION_BURN_IN,
-        OPTION_STEP,          OPTION_SGLD_NOISE,     OPTION_ON_ERROR, OPTION_UNOBSERVED,
-        OPTION_ROW_STEPS,     OPTION_ROW_BLOCK,      OPTION_NO_ADAPT, OPTION_COUNT_WEIGHT,
+        OPTION_LEARNING_RATE,  OPTION_DECAY,    OPTION_REG,          OPTION_SEED,
+        OPTION_HOGWILD,        OPTION_TIERS,    OPTION_LANES,        OPTION_SNAPSHOT,
+        OPTION_SNAPSHOT_EVERY, OPTION_RESUME,   OPTION_PREFETCH,     OPTION_SOLVER,
+        OPTION_AVERAGE,        OPTION_SAMPLES,  OPTION_BURN_IN,      OPTION_STEP,
+        OPTION_SGLD_NOISE,     OPTION_ON_ERROR, OPTION_UNOBSERVED,   OPTION_ROW_STEPS,
+        OPTION_ROW_BLOCK,      OPTION_NO_ADAPT, OPTION_COUNT_WEIGHT,
     };
     return options_refuse(invocation, unused, COUNT_OF(unused), FIXED_RULE, "leave it out");
 }

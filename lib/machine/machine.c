@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
 #include "dpmf.h"
@@ -57,7 +58,14 @@ static bool try_large_page(void) {
     return is;
 }
 
-int dpmf_machine_check(struct dpmf_error *error) { return host_check(error); }
+int dpmf_machine_check(struct dpmf_error *error) {
+    int code = host_check(error);
+    if (code < 0 || kernel_set_choose(NULL)) return code;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody here sets it */
+    const char *name = getenv("DPMF_KERNELS");
+    return error_set(error, DPMF_ERR_USAGE_VALUE, "this machine has no kernels called \"%s\"",
+                     name ? name : "");
+}
 
 uint32_t dpmf_machine_lanes(const char *kernels, uint32_t factors, bool deterministic) {
     const struct kernel_set *set = kernel_set_choose(kernels);
