@@ -131,6 +131,8 @@ enum dpmf_code {
     DPMF_ERR_INPUT_DATABASE = -418,
     /* the Arrow data is malformed, or uses what is not supported */
     DPMF_ERR_INPUT_ARROW = -419,
+    /* the Parquet file is damaged, or uses what is not supported */
+    DPMF_ERR_INPUT_PARQUET = -420,
 
     /* the file is not a ratings store */
     DPMF_ERR_STORE_NOT_A_STORE = -501,

@@ -130,17 +130,18 @@ const struct option input_options[] = {
              "user,item,rating,timestamp); without a rating the records are events"},
     {.id = OPTION_USER_COLUMN, .name = "user-column",
      .value = {VALUE_TEXT, "NAME", "member_no", NULL, NULL},
-     .help = "the name of the users' column, of Arrow files (default: a usual name, "
+     .help = "the name of the users' column, of Arrow and Parquet files (default: a usual name, "
              "such as user_id)"},
     {.id = OPTION_ITEM_COLUMN, .name = "item-column",
      .value = {VALUE_TEXT, "NAME", "sku", NULL, NULL},
-     .help = "the name of the items' column, of Arrow files"},
+     .help = "the name of the items' column, of Arrow and Parquet files"},
     {.id = OPTION_RATING_COLUMN, .name = "rating-column",
      .value = {VALUE_TEXT, "NAME", "grade", NULL, NULL},
-     .help = "the name of the ratings' column, of Arrow files; of events, those of the counts"},
+     .help = "the name of the ratings' column, of Arrow and Parquet files; of events, those of the "
+             "counts"},
     {.id = OPTION_TIME_COLUMN, .name = "time-column",
      .value = {VALUE_TEXT, "NAME", "rated_at", NULL, NULL},
-     .help = "the name of the times' column, of Arrow files"},
+     .help = "the name of the times' column, of Arrow and Parquet files"},
     {.id = OPTION_SEPARATOR, .name = "separator",
      .value = {VALUE_SEPARATOR, "CHARACTER", "';'", NULL, NULL},
      .help = "what separates the columns of csv: a character, tab or space (default: a comma or "

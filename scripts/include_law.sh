@@ -17,6 +17,7 @@ lib/base       -
 lib/numerics   base
 lib/files      base
 lib/arrow      base tables
+lib/parquet    base arrow
 lib/chains     base files
 lib/database   base
 lib/random     base numerics
@@ -25,7 +26,7 @@ lib/model      base files
 lib/kernels    base numerics
 lib/schedule   base files store kernels
 lib/tables     base store
-lib/ratings    base files random store tables database arrow +cluster
+lib/ratings    base files random store tables database arrow parquet +cluster
 lib/synth      base files random store model
 lib/describe   base files store
 lib/split      base files store tables ratings

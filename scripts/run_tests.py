@@ -58,7 +58,7 @@ NOT_UNDER_ASAN = {
 # Slow, so without --long only what threads stand on: everything else is made of these.
 UNDER_TSAN = {"threads", "pipeline", "superblock_stream", "import", "tiling", "id_map"}
 ROOMS_UNDER_TSAN = ("arrow", "base", "cluster", "database", "export", "files", "kernels", "model",
-                    "random", "ratings", "schedule", "store", "synth", "tables",
+                    "parquet", "random", "ratings", "schedule", "store", "synth", "tables",
                     "train")  # what these need
 # Depends on the sizes of caches, on the number of cores, on the set of kernels.
 ON_CACHES = {"superblock_stream", "train", "snapshot", "noise_schedule", "ranks", "convergence",

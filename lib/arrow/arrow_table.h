@@ -22,13 +22,18 @@ enum {
     ARROW_NONE = -1,
 };
 
-/* A number of rows. Shared by whoever reads parts of it; the last one releases it. */
+/* A number of rows. Shared by whoever reads parts of it; the last one releases it. One that is to
+ * be loaded is read by one thread alone. */
 struct arrow_batch {
     int64_t n_rows;
     struct arrow_column column[ARROW_CHOSEN]; /* those that were chosen; others are empty */
     const uint8_t *validity;                  /* bits of whole rows; NULL: none is null */
     int64_t validity_offset;
     uint64_t bytes; /* memory that was taken for it here */
+
+    /* Fills in the columns, once, in the thread that reads them; NULL where they are there.
+     * @return 0, or a negative code */
+    int (*load)(struct arrow_batch *batch, struct dpmf_error *error);
 
     struct arrow_table *table; /* which it keeps open */
     atomic_int references;
@@ -39,6 +44,8 @@ struct arrow_table_ops {
     /* @return 1 with a batch, 0 at the end, or a negative code */
     int (*next)(struct arrow_table *table, struct arrow_batch **batch, struct dpmf_error *error);
     uint64_t (*bytes_read)(const struct arrow_table *table); /* any thread; may be NULL */
+    uint64_t (*bytes_held)(const struct arrow_table *table); /* memory that it has used at most,
+                                                                beside its batches'; the same */
     void (*close)(struct arrow_table *table);
 };
 

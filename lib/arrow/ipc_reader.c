@@ -151,7 +151,8 @@ static int open_file(const char *name, const void *head, size_t n_head, struct s
 
 int ipc_reader_open(struct input_stream *stream, uint64_t limit, struct arrow_table **table,
                     struct dpmf_error *error) {
-    static const struct arrow_table_ops ops = {next_batch, bytes_read, close_reader};
+    static const struct arrow_table_ops ops = {
+        .next = next_batch, .bytes_read = bytes_read, .close = close_reader};
     const void *head;
     struct stat status;
     *table = NULL;

@@ -70,6 +70,7 @@ static const struct entry entries[] = {
     ENTRY(DPMF_ERR_INPUT_QUERY, "a query cannot be run, or gives no ratings"),
     ENTRY(DPMF_ERR_INPUT_DATABASE, "the file is no database, or is damaged"),
     ENTRY(DPMF_ERR_INPUT_ARROW, "the Arrow data is malformed, or uses what is not supported"),
+    ENTRY(DPMF_ERR_INPUT_PARQUET, "the Parquet file is damaged, or uses what is not supported"),
 
     ENTRY(DPMF_ERR_STORE_NOT_A_STORE, "the file is not a ratings store"),
     ENTRY(DPMF_ERR_STORE_VERSION, "the store was written by a newer version"),

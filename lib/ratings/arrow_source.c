@@ -70,6 +70,7 @@ static void chunk_free(void *pointer) {
 /* Chunks of a batch in memory are small, so that few batches are in use at a time: those that the
  * chunks in flight are of, which are two as soon as a batch is larger than these. */
 static int64_t chunk_rows(const struct arrow_batch *batch) {
+    if (batch->load) return batch->n_rows;
     if (batch->bytes <= CHUNK_BYTES) return CHUNK_ROWS;
     double rows = (double)batch->n_rows * CHUNK_BYTES / (double)batch->bytes;
     return rows < 1 ? 1 : rows < CHUNK_ROWS ? (int64_t)rows : CHUNK_ROWS;
@@ -304,6 +305,15 @@ static void parse_rows(const struct source *source, void *pointer, struct record
                       .column = self_of(source)->table->chosen,
                       .records = records,
                       .chunk = chunk};
+    if (chunk->batch->load) {
+        struct dpmf_error error = {0};
+        int code = chunk->batch->load(chunk->batch, &error);
+        if (code < 0) {
+            records->failure = error;
+            records->failure.code = code;
+            return;
+        }
+    }
     database_numbers_begin(&chunk->numbers);
     for (row.at = chunk->begin; row.at < chunk->end; row.at++) {
         row.number = row.at - chunk->begin + 1;
@@ -359,7 +369,9 @@ static uint64_t bytes_read(const struct source *source) {
 }
 
 static uint64_t bytes_held(const struct source *source) {
-    return atomic_load_explicit(&self_of(source)->held, memory_order_relaxed);
+    const struct arrow_table *table = self_of(source)->table;
+    return atomic_load_explicit(&self_of(source)->held, memory_order_relaxed) +
+           (table->ops->bytes_held ? table->ops->bytes_held(table) : 0);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -398,7 +410,7 @@ int arrow_source_open(struct arrow_table *table, const struct dpmf_input_options
     int code =
         arrow_columns_find(table, options, table->chosen, &self->source.layout.holds_events, error);
     if (code == 0 && has_numbers(table, COLUMN_USER))
-        self->source.layout.formats = STORE_FORMAT_ARROW_WHOLE;
+        self->source.layout.formats = store_layout_format_whole(table->format);
     return source_hand_over(&self->source, code, source);
 }
 

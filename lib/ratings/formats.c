@@ -44,6 +44,7 @@ _Static_assert(sizeof sniff_order == sizeof formats, "every format is sniffed");
 /* Formats that are no text, each with a reader of its own. */
 static const char *const others[][2] = {
     {FORMAT_ARROW, "Arrow IPC files and streams: .arrow, .arrows, .feather"},
+    {FORMAT_PARQUET, "Parquet files"},
     {FORMAT_STORE, "a ratings store"},
 };
 

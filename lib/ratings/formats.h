@@ -61,6 +61,7 @@ extern const struct text_format format_json_lines;            /* format_json_lin
 
 /* Tables that are no text. */
 #define FORMAT_ARROW "arrow"
+#define FORMAT_PARQUET "parquet"
 
 /* @return whether the options leave the format to be found out */
 bool format_is_auto(const struct dpmf_input_options *options);

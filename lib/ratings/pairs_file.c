@@ -1,8 +1,9 @@
 /*
  * Pairs of a user and an item out of anything that has them: a table of two columns or more, a
  * store, or ratings in a format that is no table (blocks, MatrixMarket, JSON lines, RecBole, a
- * database, shards), one by one in the order of the file. The first two are table_file.c's; the
- * others are read by the importer's own parsers, in this thread. Feeds predict.
+ * database, shards, Arrow and Parquet), one by one in the order of the file. The first two are
+ * table_file.c's; the others are read by the importer's own parsers, in this thread. Feeds
+ * predict.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/memory.h"
 #include "database/database_url.h"
 #include "dpmf_text.h"
+#include "parquet/parquet_reader.h"
 #include "ratings/formats.h"
 #include "ratings/source.h"
 #include "store/shard_set.h"
@@ -131,7 +133,7 @@ static bool sniff(struct input_stream *stream, int *code, struct dpmf_error *err
     const void *head;
     *code = 0;
     const size_t n_head = input_stream_head(stream, &head);
-    if (ipc_has_magic(head, n_head)) return true;
+    if (ipc_has_magic(head, n_head) || parquet_has_magic(head, n_head)) return true;
     char *text = memory_alloc(TEXT_SNIFF_BYTES, 1);
     *code = text ? input_stream_read(stream, text, TEXT_SNIFF_BYTES, &n, error)
                  : error_no_memory(error);

@@ -1,7 +1,7 @@
 /*
- * Opens an input of any kind: a database is known by its address, a store by its first bytes and a
- * directory of shards by its list; everything else is text, perhaps compressed, and text_source.c
- * finds out which. Called by the importer.
+ * Opens an input of any kind: a database is known by its address, stores, Arrow and Parquet files
+ * by their first bytes and a directory of shards by its list; everything else is text, perhaps
+ * compressed, and text_source.c finds out which. Called by the importer.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 
 #include "arrow/ipc_reader.h"
 #include "base/error.h"
+#include "parquet/parquet_reader.h"
 #include "ratings/arrow_source.h"
 #include "ratings/database_source.h"
 #include "ratings/formats.h"
@@ -29,7 +30,7 @@ static int refuse_names(const struct dpmf_input_options *options, const char *pa
                                                  : NULL;
     char text[80];
     if (!given) return 0;
-    snprintf(text, sizeof text, "%s is for Arrow files", given);
+    snprintf(text, sizeof text, "%s is for Arrow and Parquet files", given);
     error_set_text(error, DPMF_ERR_USAGE_CONFLICT, text);
     error_hint(error, "say what the columns are with {columns}, or rename them in the header");
     error_place(error, path, 0, 0);
@@ -55,13 +56,23 @@ static int open_store(const char *path, const struct dpmf_input_options *options
     return store_source_open(path, source, error);
 }
 
-/* Known, so that nobody has to guess why it is not read. */
-static int refuse_parquet(const char *path, struct dpmf_error *error) {
-    error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "Parquet files are not read by this version");
-    error_hint(error, "write it as Arrow, with polars: "
-                      "pl.scan_parquet(\"FILE\").sink_ipc(\"FILE.arrow\", compression=\"zstd\")");
-    error_place(error, path, 0, 0);
+/* A Parquet file is read from its end on, which a pipe does not allow. */
+static int refuse_piped_parquet(const char *name, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "a Parquet file cannot be read from a pipe");
+    error_hint(error, "give the path of the file");
+    error_place(error, name, 0, 0);
     return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
+}
+
+/* A page may take a sixteenth of the memory: four columns are read at a time. */
+static int open_parquet(const char *path, const struct dpmf_input_options *options,
+                        const struct input_wait *wait, struct source **source,
+                        struct dpmf_error *error) {
+    const uint64_t memory = wait && wait->memory ? wait->memory : MEMORY_DEFAULT;
+    struct arrow_table *table = NULL;
+    if (strcmp(path, "-") == 0) return refuse_piped_parquet("<stdin>", error);
+    int code = parquet_reader_open(path, memory / 16, options->skip_bad, &table, error);
+    return code < 0 ? code : arrow_source_open(table, options, source, error);
 }
 
 /* A batch may take a quarter of the memory; two are in use at a time. Where bad records are dropped
@@ -90,6 +101,8 @@ int source_open(const char *path, const struct dpmf_input_options *options,
         if (code != 0) return code;
         if (strcmp(options->format, FORMAT_STORE) == 0)
             return open_store(path, options, source, error);
+        if (strcmp(options->format, FORMAT_PARQUET) == 0)
+            return open_parquet(path, options, wait, source, error);
     }
     if (automatic && shard_set_is(path)) return open_store(path, options, source, error);
     struct input_stream *stream = NULL;
@@ -101,9 +114,9 @@ int source_open(const char *path, const struct dpmf_input_options *options,
         input_stream_close(stream);
         return open_store(path, options, source, error);
     }
-    if (automatic && n >= 4 && memcmp(head, "PAR1", 4) == 0) {
+    if (automatic && parquet_has_magic(head, n)) {
         input_stream_close(stream);
-        return refuse_parquet(path, error);
+        return open_parquet(path, options, wait, source, error);
     }
     if (automatic ? ipc_has_magic(head, n) : strcmp(options->format, FORMAT_ARROW) == 0)
         return open_arrow(stream, options, wait, source, error);

@@ -55,7 +55,7 @@ struct id_form id_form_either(const struct id_form *a, const struct id_form *b) 
 struct id_form store_id_form(const struct dpmf_store *store) {
     static const struct id_form numbers = {.takes_whole = true, .is_signed = true};
     const struct store_layout *layout = store_layout_of(store);
-    bool any = layout->formats & STORE_FORMAT_ARROW_WHOLE;
+    bool any = layout->formats & (STORE_FORMAT_ARROW_WHOLE | STORE_FORMAT_PARQUET_WHOLE);
     struct id_form all = any ? numbers : id_form_of_format("");
     const char *name;
     if (layout->origin == STORE_ORIGIN_UNKNOWN) return id_form_of_format("");

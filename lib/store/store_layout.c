@@ -19,7 +19,7 @@ static const char *const formats[] = {
 
 enum { N_FORMATS = sizeof formats / sizeof formats[0] };
 
-_Static_assert(N_FORMATS <= 31, "a bit each; the last is STORE_FORMAT_ARROW_WHOLE");
+_Static_assert(N_FORMATS <= 30, "a bit each; the last two are those of columns of numbers");
 
 struct store_layout store_layout_declared(void) {
     return (struct store_layout){.origin = STORE_ORIGIN_DECLARED, .drops_bad = true};
@@ -30,6 +30,10 @@ uint32_t store_layout_format(const char *name) {
     for (size_t i = 0; i < N_FORMATS; i++)
         if (strcmp(formats[i], name) == 0) return UINT32_C(1) << i;
     return 0;
+}
+
+uint32_t store_layout_format_whole(const char *name) {
+    return strcmp(name, "parquet") == 0 ? STORE_FORMAT_PARQUET_WHOLE : STORE_FORMAT_ARROW_WHOLE;
 }
 
 const char *store_layout_format_name(size_t i) { return i < N_FORMATS ? formats[i] : NULL; }
@@ -73,6 +77,7 @@ struct dpmf_layout store_layout_shown(const struct store_layout *layout) {
     uint32_t read = layout->formats;
     size_t n = 0;
     if (read & STORE_FORMAT_ARROW_WHOLE) read |= store_layout_format("arrow");
+    if (read & STORE_FORMAT_PARQUET_WHOLE) read |= store_layout_format("parquet");
     for (size_t i = 0; i < N_FORMATS && n < sizeof shown.formats; i++)
         if (read >> i & 1)
             n += (size_t)snprintf(shown.formats + n, sizeof shown.formats - n, "%s%s",

@@ -52,11 +52,15 @@ struct store_layout {
 /* A layout that nobody's record decided, of what was not read but made. */
 struct store_layout store_layout_declared(void);
 
-/* The format arrow, with a column of numbers for the users: shown as arrow. */
+/* The formats arrow and parquet, with a column of numbers for the users: shown as these. */
 #define STORE_FORMAT_ARROW_WHOLE (UINT32_C(1) << 31)
+#define STORE_FORMAT_PARQUET_WHOLE (UINT32_C(1) << 30)
 
 /* @return the bit of a format's name, 0 for one that is not known */
 uint32_t store_layout_format(const char *name);
+
+/* @return the bit of arrow or parquet, with a column of numbers for the users */
+uint32_t store_layout_format_whole(const char *name);
 
 /* @return the i-th format's name, NULL past the last */
 const char *store_layout_format_name(size_t i);
