@@ -34,6 +34,7 @@
 #include "files/temporary.h"
 #include "ratings/database_source.h"
 #include "ratings/import_state.h"
+#include "ratings/input_list.h"
 #include "ratings/likes.h"
 #include "store/shard_set.h"
 
@@ -364,15 +365,19 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
                    struct dpmf_import_report *report, struct dpmf_store **store,
                    struct dpmf_error *error) {
     const char *name = n_inputs > 0 ? name_of(inputs[0]) : "";
+    struct input_list list;
     char *temporary = NULL;
-    int code = output ? check_not_read(inputs, n_inputs, output, error) : 0;
-    if (code < 0) return code;
-    if (database_url_is(name)) {
+    int code = input_list_make(inputs, n_inputs, &list, error);
+    const char *const *paths = (const char *const *)list.paths;
+    if (code == 0 && output) code = check_not_read(paths, list.n, output, error);
+    if (code == 0 && database_url_is(name)) {
         name = temporary = import_temporary_name("database");
-        if (!temporary) return error_no_memory(error);
+        if (!temporary) code = error_no_memory(error);
     }
-    code = import_liked(inputs, n_inputs, NULL, name, output, options, run, report, store, error);
+    if (code == 0)
+        code = import_liked(paths, list.n, NULL, name, output, options, run, report, store, error);
     free(temporary);
+    input_list_free(&list);
     return code;
 }
 

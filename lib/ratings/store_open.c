@@ -9,6 +9,7 @@
 #include "database/database_url.h"
 #include "files/file_identity.h"
 #include "ratings/import.h"
+#include "ratings/input_list.h"
 #include "ratings/source.h"
 #include "store/shard_set.h"
 #include "store/store.h"
@@ -64,7 +65,8 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
     options = &own, run = &own_run;
     bool is_store = false;
     code = check_readers(path, run, error);
-    if (code == 0 && !database_url_is(path)) code = store_file_is(path, &is_store, error);
+    if (code == 0 && !database_url_is(path) && !input_is_several(path))
+        code = store_file_is(path, &is_store, error);
     if (code < 0) return code;
     if (shard_set_is(path))
         return check_events(store, options, open_shards(path, options, store, error), error);

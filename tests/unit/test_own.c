@@ -140,7 +140,7 @@ static void refuses_others(void **state) {
     assert_int_equal(bed.error.line, 3);
     assert_int_equal(read_text(&bed, "item,rating\ni3,five\n"), DPMF_ERR_INPUT_NUMBER);
     assert_int_equal(bed.error.column, 4);
-    assert_int_equal(read_mine(&bed, bed.dir.path), DPMF_ERR_IO_DIRECTORY);
+    assert_int_equal(read_mine(&bed, bed.dir.path), DPMF_ERR_INPUT_UNKNOWN_FORMAT);
     bed_free(&bed);
 }
 

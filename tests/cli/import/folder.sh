@@ -1,0 +1,26 @@
+# A folder of Parquet files, and patterns: all of them in the order of their names, the last rating
+# of a pair wins; what does not belong there is refused by its name, and nothing is written.
+seeds=$CLI_TESTS/../fuzz/corpus/parquet
+mkdir -p ratings/day=1 ratings/day=2
+for i in $(seq 1 100); do
+    tail -c +2 "$seeds/zstd" >"ratings/day=$((i % 2 + 1))/part-$i.parquet"
+done
+tail -c +2 "$seeds/duckdb" >ratings/.hidden.parquet
+touch ratings/_SUCCESS
+dpmf import ratings -o folder.dpr -q
+dpmf import 'ratings/*/*.parquet' -o pattern.dpr -q
+dpmf import ratings/*/*.parquet -o files.dpr -q
+cmp folder.dpr files.dpr && cmp pattern.dpr files.dpr && echo "the same"
+dpmf describe ratings -q | grep '^ratings'
+dpmf train 'ratings/*' -o model.safetensors -q -k 2 --epochs 1 && echo "trained"
+dpmf import 'ratings/*.csv' -o never.dpr
+touch ratings/notes.txt
+dpmf import ratings -o never.dpr
+rm ratings/notes.txt
+mkdir ratings/rating=5
+mv ratings/day=1 ratings/rating=5/day=1
+dpmf import ratings -o never.dpr
+mkdir empty
+dpmf import empty -o never.dpr
+ls never.dpr 2>/dev/null
+exit 0
