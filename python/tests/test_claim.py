@@ -121,8 +121,8 @@ class Claims(FolderTest):
         for number, (given, kind, names) in enumerate(ways()):
             with self.subTest(" ".join(given)):
                 done = self.call("train", "r.dpr", "--rating-range", "1:5", "--ledger", "l",
-                                 "--population", f"p{number}", "--json", "-o", "r.safetensors",
-                                 *given)
+                                 "--population", f"p{number}", "--json", "--replace",
+                                 "-o", "r.safetensors", *given)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 said = json.loads(done.stdout.splitlines()[-1])
                 self.assertEqual((said["kind"], said["assumptions"]), (kind, names))

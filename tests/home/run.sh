@@ -62,8 +62,8 @@ head -n 100000 ratings.csv >some.csv # for what needs fewer users
 # With factors, and with biases alone.
 for options in "--epsilon 8" "--epsilon 1 --mechanism biases"; do
     # shellcheck disable=SC2086 # words they are
-    if ! "$dpmf" train -q ratings.dpr $options --rating-range 1:5 --catalogue "$catalogue" \
-        --ledger ledger -o r.safetensors; then
+    if ! "$dpmf" train -q --replace ratings.dpr $options --rating-range 1:5 \
+        --catalogue "$catalogue" --ledger ledger -o r.safetensors; then
         failed=$((failed + 1))
         echo "FAILED: no release with $options"
         continue

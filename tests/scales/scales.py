@@ -59,8 +59,8 @@ def error(step, *more):
 
 
 def learn(solver, *more):
-    return dpmf("train", "-q", "train.csv", "-o", "m.safetensors", "-k", "3", "--epochs", "8",
-                "--seed", "1", "--deterministic", "--solver", solver, *more)
+    return dpmf("train", "-q", "train.csv", "-o", "m.safetensors", "--replace", "-k", "3",
+                "--epochs", "8", "--seed", "1", "--deterministic", "--solver", solver, *more)
 
 
 def release(step, low, mechanism):
@@ -91,7 +91,7 @@ def check_fine(rows):
             got = error(step, "--history", "train.dpr")
             compare(f"{mechanism}, {scale}", process, got, usual.setdefault(mechanism, got), 0.5)
     make(rows, 1, 1e8)
-    must("train", "-q", "train.csv", "-o", "m.safetensors", "-k", "3", "--epochs", "2")
+    must("train", "-q", "train.csv", "-o", "m.safetensors", "--replace", "-k", "3", "--epochs", "2")
     process = dpmf("export", "-q", "m.safetensors", "--libmf", "libmf", "--not-private")
     verdict(process.returncode == 3 and "floats" in process.stderr and not os.path.exists("libmf"),
             f"an export to LIBMF that loses all: {process.stderr}")

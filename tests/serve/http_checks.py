@@ -596,6 +596,7 @@ def run(check):
 def main():
     # A page of twenty megabytes, which no socket buffer swallows whole.
     with open("long.csv", "w", encoding="utf-8") as file:
+        file.write("item,title\n")
         for item in ("dune", "solaris", "alien", "brazil"):
             file.write(f"{item},{'<' * 900000}\n") # six letters each, as the page writes them
     only = sys.argv[3:]
