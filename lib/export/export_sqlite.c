@@ -12,10 +12,12 @@
  *     user_vectors  number, bias, vector     with `users`
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/checksum.h"
@@ -230,17 +232,31 @@ static int seal_of(FILE *file, uint64_t *seal) {
     return ferror(file) ? -1 : 0;
 }
 
+static bool put_number(int fd, const uint8_t bytes[4], off_t at) {
+    ssize_t n;
+    do n = pwrite(fd, bytes, 4, at);
+    while (n < 0 && errno == EINTR);
+    if (n >= 0 && n != 4) errno = ENOSPC;
+    return n == 4;
+}
+
+/* It is flushed with the rest of the file, when that is committed. */
 static int write_seal(const char *path, const char *output, struct dpmf_error *error) {
     uint64_t seal;
     uint8_t bytes[8];
-    FILE *file = fopen(path, "r+b");
-    if (!file) return error_system(error, errno, "write", output);
-    bool good = seal_of(file, &seal) == 0;
+    FILE *file = fopen(path, "rb");
+    if (!file) return error_system(error, errno, "read", output);
+    errno = 0;
+    const int unread = seal_of(file, &seal) == 0 ? 0 : errno ? errno : EIO;
+    fclose(file);
+    if (unread != 0) return error_system(error, unread, "read", output);
     bytes_put_u64(bytes, seal);
-    good = good && fseek(file, AT_USER_VERSION, SEEK_SET) == 0 && fwrite(bytes, 4, 1, file) == 1 &&
-           fseek(file, AT_APPLICATION_ID, SEEK_SET) == 0 && fwrite(bytes + 4, 4, 1, file) == 1;
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return error_system(error, errno, "write", output);
+    const bool good =
+        put_number(fd, bytes, AT_USER_VERSION) && put_number(fd, bytes + 4, AT_APPLICATION_ID);
     const int failed = good ? 0 : errno;
-    if (fclose(file) != 0 && good) return error_system(error, errno, "write", output);
+    if (close(fd) != 0 && good) return error_system(error, errno, "write", output);
     return good ? 0 : error_system(error, failed, "write", output);
 }
 
