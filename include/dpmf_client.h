@@ -820,7 +820,7 @@ struct dpmf_titles;
  *     struct dpmf_titles *titles = NULL;
  *     uint64_t found[3];
  *     if (dpmf_titles_make(text, sizeof text, 3, NULL, &titles, &error) == 0) {
- *         int64_t n = dpmf_titles_search(titles, "the matrx", 9, 3, found, NULL, &error);
+ *         int64_t n = dpmf_titles_search(titles, "teh matrx", 9, 3, found, NULL, NULL, 0, &error);
  *         for (int64_t i = 0; i < n; i++) {
  *             size_t length;
  *             char shown[100];
@@ -876,12 +876,16 @@ DPMF_API const char *dpmf_titles_title(const struct dpmf_titles *titles, uint64_
  * @param n        the number of items wanted
  * @param items    receives up to n items, the best first
  * @param matches  receives how many there are; only those that begin so, if they fill it; or NULL
+ * @param left_out receives the word that was left out because no title has all of them, as it was
+ *                 typed and ended by NUL, as much of it as fits; empty when none was. May be NULL:
+ *                 then no word is left out, and nothing is found
+ * @param size     the room in `left_out`; 0 is as NULL
  * @param error    receives the description of a failure
  * @return the number of items found, or a negative code
  */
 DPMF_API int64_t dpmf_titles_search(struct dpmf_titles *titles, const char *typed, size_t length,
-                                    size_t n, uint64_t *items, uint64_t *matches,
-                                    struct dpmf_error *error);
+                                    size_t n, uint64_t *items, uint64_t *matches, char *left_out,
+                                    size_t size, struct dpmf_error *error);
 
 /* Writes a title as people do: "The Matrix (1999)" of "Matrix, The (1999)".
  *

@@ -344,13 +344,19 @@ EXPORT(int32_t, titles_open, char *bytes, uint32_t n) {
     return code;
 }
 
+static char left_out[256];
+
+/* The word that the last search left out, or an empty text. */
+EXPORT(const char *, search_left_out, void) { return left_out; }
+
 /* How many titles answer what was typed, and the best n of them. @return how many of these */
 EXPORT(int32_t, search, const char *typed, uint32_t length, uint32_t n) {
     static uint64_t found[LIST_MAX];
     uint64_t matches = 0;
     if (n > LIST_MAX) n = LIST_MAX;
     if (!has_room((size_t)n + 1)) return no_memory();
-    const int64_t count = dpmf_titles_search(titles, typed, length, n, found, &matches, &error);
+    const int64_t count = dpmf_titles_search(titles, typed, length, n, found, &matches, left_out,
+                                             sizeof left_out, &error);
     if (count < 0) return (int32_t)count;
     answer[0] = (double)matches;
     for (int64_t i = 0; i < count; i++) answer[i + 1] = (double)found[i];

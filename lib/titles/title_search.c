@@ -2,8 +2,8 @@
  * The search in titles. What was typed marks words of the vocabulary: those that begin with a word
  * of it, hold one, or are near one; and those that what was typed, without its blanks, begins with.
  * The titles of the rarest word are then looked at, and the marks of each joined. The
- * loose kinds are tried only while few titles are found. docs/titles.md has
- * the order of what is found.
+ * loose kinds are tried only while few titles are found, and a word is left out only where there
+ * are none. docs/titles.md has the order of what is found.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -46,6 +46,8 @@ struct search {
     size_t n_words;
     char run[TITLE_FOLD_ROOM]; /* all that was typed, without blanks */
     size_t run_length;
+
+    struct title_part left_out; /* the word that is not looked for; empty when all are */
 
     uint64_t *best; /* tier and rank of what was found, in order */
     size_t n, room;
@@ -190,6 +192,15 @@ static bool is_ascii(const struct title_part *text) {
     return true;
 }
 
+/* Words of three letters are near to too many for any error but a swap: "teh" is "the". */
+static void mark_swapped(struct search *search, size_t typed) {
+    const char *text = search->word[typed].text;
+    if (search->word[typed].n != 3 || !is_ascii(&search->word[typed])) return;
+    const char swapped[2][3] = {{text[1], text[0], text[2]}, {text[0], text[2], text[1]}};
+    for (size_t i = 0; i < 2; i++)
+        mark_beginning(search, swapped[i], 3, (unsigned)(MARK_NEAR + typed));
+}
+
 static void mark_near(struct search *search, size_t typed, struct nearness *near) {
     const struct dpmf_titles *titles = search->titles;
     const int allowed = errors_allowed(search->word[typed].n);
@@ -293,20 +304,28 @@ static void look_at(struct search *search, const size_t *at, const uint32_t *ran
     for (size_t i = at[first]; i < at[end]; i++) look_plainly(search, ranks[i]);
 }
 
-/* @return the typed word with the fewest titles whose marks have one of its bits */
-static size_t rarest_word(const struct search *search) {
+/* The bits of the first word typed, in all kinds of marks that are for each word. */
+enum { ANY_MARK = 1u << MARK_BEGINS | 1u << MARK_NEAR | 1u << MARK_FAR };
+
+/* @return the typed word with the fewest titles whose marks have one of its bits; but not `passed`
+ */
+static size_t rarest_word_but(const struct search *search, size_t passed) {
     const struct dpmf_titles *titles = search->titles;
-    size_t n_titles[WORDS_MAX] = {0}, best = 0;
+    size_t n_titles[WORDS_MAX] = {0}, best = passed == 0;
     for (uint32_t word = 0; word < titles->n_words; word++) {
         const uint32_t mark = titles->mark[word];
         if (mark == 0) continue;
         for (size_t j = 0; j < search->n_words; j++)
-            if ((mark >> j & (1u << MARK_BEGINS | 1u << MARK_NEAR | 1u << MARK_FAR)) != 0)
+            if ((mark >> j & ANY_MARK) != 0)
                 n_titles[j] += titles->ranks_at[word + 1] - titles->ranks_at[word];
     }
     for (size_t j = 1; j < search->n_words; j++)
-        if (n_titles[j] < n_titles[best]) best = j;
+        if (j != passed && n_titles[j] < n_titles[best]) best = j;
     return best;
+}
+
+static size_t rarest_word(const struct search *search) {
+    return rarest_word_but(search, WORDS_MAX);
 }
 
 /* Looks at the titles in which a run can begin: those of words that begin as typed, and those of
@@ -367,7 +386,7 @@ static void look_loosely(struct search *search, enum tier tier, uint8_t pass, ui
 static void find_loose(struct search *search, enum tier tier, uint8_t pass) {
     const struct dpmf_titles *titles = search->titles;
     const size_t rarest = rarest_word(search);
-    const uint32_t bits = (1u << MARK_BEGINS | 1u << MARK_NEAR | 1u << MARK_FAR) << rarest;
+    const uint32_t bits = (uint32_t)ANY_MARK << rarest;
     for (uint32_t word = 0; word < titles->n_words; word++) {
         if ((titles->mark[word] & bits) == 0) continue;
         for (size_t i = titles->ranks_at[word]; i < titles->ranks_at[word + 1]; i++)
@@ -387,15 +406,119 @@ static int find_all(struct search *search) {
     if (search->n == search->room || search->n >= ENOUGH) return 0;
     struct nearness *near = memory_alloc(1, sizeof *near);
     if (!near) return DPMF_ERR_BASE_NO_MEMORY;
-    for (size_t j = 0; j < search->n_words; j++) mark_near(search, j, near);
+    for (size_t j = 0; j < search->n_words; j++) {
+        mark_near(search, j, near);
+        mark_swapped(search, j);
+    }
     find_loose(search, TIER_NEAR, VISITED_NEAR);
     free(near);
     return 0;
 }
 
+static int find_anew(struct search *search) {
+    memset(search->titles->mark, 0, search->titles->n_words * sizeof *search->titles->mark);
+    memset(search->titles->visited, 0, search->titles->n);
+    return find_all(search);
+}
+
+/* ---- a word too many ------------------------------------------------------------------------- */
+
+/* @return the word, as a bit, that is all that a title lacks; 0 when it lacks others too */
+static uint32_t only_lack(const struct search *search, uint32_t rank) {
+    const struct dpmf_titles *titles = search->titles;
+    uint32_t marks = 0;
+    for (size_t i = titles->sequence_at[rank]; i < titles->sequence_at[rank + 1]; i++)
+        marks |= titles->mark[titles->sequence[i]];
+    const uint32_t lacking =
+        all_words(search) & ~(marks >> MARK_BEGINS | marks >> MARK_NEAR | marks >> MARK_FAR);
+    return (lacking & (lacking - 1)) == 0 ? lacking : 0;
+}
+
+/* @return the typed words, a bit each, that are all that some title lacks. Such a title has one of
+ * the two rarest words. */
+static uint32_t words_too_many(const struct search *search) {
+    const struct dpmf_titles *titles = search->titles;
+    const size_t rarest = rarest_word(search), second = rarest_word_but(search, rarest);
+    const uint32_t bits = (uint32_t)ANY_MARK << rarest | (uint32_t)ANY_MARK << second;
+    uint32_t found = 0;
+    for (uint32_t word = 0; word < titles->n_words; word++) {
+        if ((titles->mark[word] & bits) == 0) continue;
+        for (size_t i = titles->ranks_at[word]; i < titles->ranks_at[word + 1]; i++)
+            found |= only_lack(search, titles->ranks[i]);
+    }
+    return found;
+}
+
+static bool only_articles_but(const struct search *search, size_t left_out) {
+    for (size_t j = 0; j < search->n_words; j++)
+        if (j != left_out && !titles_is_article(&search->word[j])) return false;
+    return true;
+}
+
+/* @return the shortest word without which there are titles, of equals the last: a word that no
+ * title has is the only one. n_words for none */
+static size_t word_too_many(const struct search *search) {
+    const uint32_t too_many = words_too_many(search);
+    size_t best = search->n_words;
+    for (size_t j = 0; j < search->n_words; j++) {
+        if ((too_many >> j & 1) == 0 || only_articles_but(search, j)) continue;
+        if (best == search->n_words || search->word[j].n <= search->word[best].n) best = j;
+    }
+    return best;
+}
+
+static void leave_out(struct search *search, size_t word) {
+    search->left_out = search->word[word];
+    search->n_words--;
+    for (size_t j = word; j < search->n_words; j++) search->word[j] = search->word[j + 1];
+    search->run_length = 0;
+    for (size_t j = 0; j < search->n_words; j++) {
+        memcpy(search->run + search->run_length, search->word[j].text, search->word[j].n);
+        search->run_length += search->word[j].n;
+    }
+}
+
+/* Where no title has all words, looks for all but one. */
+static int find_without_one(struct search *search) {
+    if (search->n_words < 2) return 0;
+    const size_t word = word_too_many(search);
+    if (word == search->n_words) return 0;
+    leave_out(search, word);
+    return find_anew(search);
+}
+
+static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+/* @return the word that was left out as it was typed; folded, where it is only a part of what
+ * stands between blanks */
+static struct title_part left_out_as_typed(const struct search *search, const char *typed,
+                                           size_t length) {
+    char folded[TITLE_FOLD_ROOM];
+    if (length > TYPED_BYTES) length = TYPED_BYTES;
+    for (size_t at = 0, end; at < length; at = end + 1) {
+        for (end = at; end < length && !is_blank(typed[end]);) end++;
+        if (title_fold(typed + at, end - at, folded) == search->left_out.n &&
+            memcmp(folded, search->left_out.text, search->left_out.n) == 0)
+            return (struct title_part){typed + at, end - at};
+    }
+    return search->left_out;
+}
+
+/* Writes as many whole characters as there is room for, and NUL. */
+static void write_part(const struct title_part *part, char *out, size_t size) {
+    size_t n = part->n < size ? part->n : size - 1;
+    while (n > 0 && n < part->n && ((unsigned char)part->text[n] & 0xc0) == 0x80) n--;
+    memcpy(out, part->text, n);
+    out[n] = '\0';
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
 int64_t dpmf_titles_search(struct dpmf_titles *titles, const char *typed, size_t length, size_t n,
-                           uint64_t *items, uint64_t *matches, struct dpmf_error *error) {
+                           uint64_t *items, uint64_t *matches, char *left_out, size_t size,
+                           struct dpmf_error *error) {
     if (matches) *matches = 0;
+    if (size > 0 && left_out) left_out[0] = '\0';
     int code = arguments_check(error, "titles typed items", titles, typed, items);
     if (code < 0) return code;
     if (n > titles->n) n = titles->n;
@@ -407,9 +530,13 @@ int64_t dpmf_titles_search(struct dpmf_titles *titles, const char *typed, size_t
     take_typed(search, typed, length);
     if (!search->best) code = error_no_memory(error);
     if (code == 0 && search->n_words > 0 && n > 0) {
-        memset(titles->mark, 0, titles->n_words * sizeof *titles->mark);
-        memset(titles->visited, 0, titles->n);
-        if (find_all(search) < 0) code = error_no_memory(error);
+        code = find_anew(search);
+        if (code == 0 && search->n == 0 && size > 0 && left_out) code = find_without_one(search);
+        if (code < 0) code = error_no_memory(error);
+    }
+    if (code == 0 && search->left_out.n > 0) {
+        const struct title_part word = left_out_as_typed(search, typed, length);
+        write_part(&word, left_out, size);
     }
     for (size_t i = 0; code == 0 && i < search->n; i++)
         items[i] = titles->item_of[(uint32_t)search->best[i]];

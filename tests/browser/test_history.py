@@ -240,6 +240,36 @@ def test_the_search_forgives(page, material):
     assert page.run("return dpmf.titles[0]") == "The Lamp (1999)", "as people write it"
     type_text(page, "moom wars")
     assert page.texts("#found li")[0] == "Moon Wars: A Tale (1977)"
+    type_text(page, "teh lamp")
+    assert page.texts("#found li")[0] == "The Lamp (1999)" and not page.is_shown("#found-note")
+
+
+def test_a_word_too_many_is_left_out_of_a_search(page, material):
+    page.open(shelf(material))
+    for typed, item, without in [("moon wars 4", 1, "4"), ("lamp qqqq", 0, "qqqq"),
+                                 ("12 lighthouses", 7, ""), ("12 lighthouses ÇQQ", 7, "ÇQQ"),
+                                 ("qqqq zzzz", None, "")]:
+        found = page.run("return dpmf.searchTitles(arguments[0])", typed)
+        assert (found["best"][:1] == ([] if item is None else [item]) and
+                found["without"] == without), (typed, found)
+    for tag, words in [("de", "„QQ4“ wurde weggelassen"), ("fr", "« QQ4 » a été ignoré"),
+                       ("es", "se ha omitido «QQ4»"), ("ja", "「QQ4」を除いて"),
+                       ("en", "No title has all of these words: “QQ4” was left out.")]:
+        page.run(
+            "const m = document.getElementById('language'); m.value = arguments[0]; "
+            "m.dispatchEvent(new Event('change'));", tag)
+        type_text(page, "moon wars QQ4")
+        assert page.texts("#found li")[0] == "Moon Wars: A Tale (1977)"
+        assert words in page.text("#found-note"), (tag, page.text("#found-note"))
+    assert page.find("#search").get_attribute("aria-expanded") == "true"
+    type_text(page, "moon wars")
+    assert not page.is_shown("#found-note")
+    bring(page, ["ratings.csv", letterboxd(["Moon Wars 9,1990,u,4"])])
+    offers = page.run(
+        """const group = document.querySelector(".history-group[data-match=none]");
+        group.open = true; group.dispatchEvent(new Event("toggle"));
+        return [...group.querySelectorAll("option")].map((option) => option.textContent)""")
+    assert len(offers) == 1, ("only titles with all words are offered", offers)
 
 
 def test_the_search_is_within_a_frame_at_635_000_titles(page, material):

@@ -48,7 +48,11 @@ static void check_search(const char *text, size_t n, size_t cut) {
     for (size_t i = 0; i < n + 1; i++)
         if (both[i] == '\0' && i != cut) both[i] = ' ';
     if (dpmf_titles_make(both, n + 2, 2, NULL, &titles, NULL) != 0) abort();
-    const int64_t count = dpmf_titles_search(titles, both, cut, 2, found, NULL, NULL);
+    char left_out[8];
+    const int64_t loose = dpmf_titles_search(titles, both + cut + 1, n - cut, 2, found, NULL,
+                                             left_out, sizeof left_out, NULL);
+    if (loose < 0 || loose > 2 || (loose == 0 && left_out[0] != '\0')) abort();
+    const int64_t count = dpmf_titles_search(titles, both, cut, 2, found, NULL, NULL, 0, NULL);
     if (count < 0 || count > 2) abort();
     char shown[TITLE_BYTES + 1];
     const size_t length = dpmf_title_show(both, cut, shown, sizeof shown);

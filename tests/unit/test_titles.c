@@ -173,7 +173,7 @@ static void expect_found(struct dpmf_titles *titles, const char *typed, const ch
     uint64_t items[SHELF], matches;
     char found[100] = "";
     const int64_t n =
-        dpmf_titles_search(titles, typed, strlen(typed), SHELF, items, &matches, NULL);
+        dpmf_titles_search(titles, typed, strlen(typed), SHELF, items, &matches, NULL, 0, NULL);
     assert_int_equal(n, matches);
     for (int64_t i = 0; i < n; i++)
         snprintf(found + strlen(found), sizeof found - strlen(found), "%s%d", i ? " " : "",
@@ -200,11 +200,50 @@ static void search_forgives(void **state) {
     expect_found(titles, "greta sandcastle", "10");
     expect_found(titles, "great sandcaslte", "10");
     expect_found(titles, "sandcatle", "10");
+    expect_found(titles, "teh lamp", "2"); /* a swap, but no other error in three letters */
+    expect_found(titles, "hte lamp", "2");
+    expect_found(titles, "tha lamp", "");
+    expect_found(titles, "zq quiet", ""); /* nor a swap in two */
     expect_found(titles, "1999", "2");
     expect_found(titles, "!!!", "11");
     expect_found(titles, "", "");
     expect_found(titles, " \t ", "");
     expect_found(titles, "zebra", "");
+    dpmf_titles_free(titles);
+}
+
+static void expect_left_out(struct dpmf_titles *titles, const char *typed, const char *expected,
+                            uint64_t first) {
+    uint64_t items[SHELF], matches;
+    char left_out[20];
+    const int64_t n = dpmf_titles_search(titles, typed, strlen(typed), SHELF, items, &matches,
+                                         left_out, sizeof left_out, NULL);
+    assert_int_equal(n, matches);
+    if (strcmp(left_out, expected) != 0) fail_msg("%s: %s, not %s", typed, left_out, expected);
+    if (first == SHELF)
+        assert_int_equal(n, 0);
+    else if (n == 0 || items[0] != first)
+        fail_msg("%s: not %d first", typed, (int)first);
+}
+
+static void a_word_too_many_is_left_out(void **state) {
+    (void)state;
+    struct dpmf_titles *titles = make_shelf(NULL);
+    expect_left_out(titles, "moon wars", "", 0); /* not where there are titles with all */
+    expect_left_out(titles, "teh lamp", "", 2);  /* nor where an error explains it */
+    expect_left_out(titles, "moon wars 4", "4", 0);
+    expect_left_out(titles, "4 moon wars return", "4", 1);
+    expect_left_out(titles, "Gr\303\242te sandcastle", "Gr\303\242te", 10); /* as it was typed */
+    expect_left_out(titles, "lamp q-qqq", "", SHELF);                       /* two words */
+    expect_left_out(titles, "lamp/qqqq", "qqqq", 2);         /* folded: blanks do not separate it */
+    expect_left_out(titles, "qqqqqqqq lamp", "qqqqqqqq", 2); /* no title has it, though long */
+    expect_left_out(titles, "solyanka lamp", "lamp", 7);     /* both are known: the shorter */
+    expect_left_out(titles, "lamp moon", "moon", 2);         /* as long: the last */
+    expect_left_out(titles, "the qqqq", "", SHELF);          /* an article is not enough */
+    expect_left_out(titles, "qqqq zzzz", "", SHELF);
+    expect_left_out(titles, "qqqq", "", SHELF);
+    expect_left_out(titles, "", "", SHELF);
+    expect_left_out(titles, "qqqqqqqqqqqqqqqqqq\303\261\303\261 lamp", "qqqqqqqqqqqqqqqqqq", 2);
     dpmf_titles_free(titles);
 }
 
@@ -223,14 +262,14 @@ static void search_gives_the_best_n(void **state) {
     (void)state;
     struct dpmf_titles *titles = make_shelf(NULL);
     uint64_t items[2], items3[3], matches;
-    assert_int_equal(dpmf_titles_search(titles, "moon", 4, 2, items, &matches, NULL), 2);
+    assert_int_equal(dpmf_titles_search(titles, "moon", 4, 2, items, &matches, NULL, 0, NULL), 2);
     assert_int_equal(items[0], 0);
     assert_int_equal(items[1], 1);
     assert_int_equal(matches, 2); /* those that begin so suffice, and only they are counted */
-    assert_int_equal(dpmf_titles_search(titles, "wars", 4, 3, items3, &matches, NULL), 3);
+    assert_int_equal(dpmf_titles_search(titles, "wars", 4, 3, items3, &matches, NULL, 0, NULL), 3);
     assert_int_equal(matches, 3);
-    assert_int_equal(dpmf_titles_search(titles, "moon", 4, 0, items, &matches, NULL), 0);
-    assert_int_equal(dpmf_titles_search(NULL, "moon", 4, 2, items, NULL, NULL),
+    assert_int_equal(dpmf_titles_search(titles, "moon", 4, 0, items, &matches, NULL, 0, NULL), 0);
+    assert_int_equal(dpmf_titles_search(NULL, "moon", 4, 2, items, NULL, NULL, 0, NULL),
                      DPMF_ERR_USAGE_NULL);
     dpmf_titles_free(titles);
 }
@@ -283,7 +322,8 @@ static void typing_errors_are_counted_right(void **state) {
         bool is_found[WORDS] = {0};
         size_t n_plain = 0; /* from three on, no typing errors are looked for */
         for (size_t j = 0; j < WORDS; j++) n_plain += strstr(words[j], words[i]) != NULL;
-        int64_t found = dpmf_titles_search(titles, words[i], length, WORDS, items, NULL, NULL);
+        int64_t found =
+            dpmf_titles_search(titles, words[i], length, WORDS, items, NULL, NULL, 0, NULL);
         for (int64_t j = 0; j < found; j++) is_found[items[j]] = true;
         for (size_t j = 0; j < WORDS; j++) {
             const bool is_near = n_plain < 3 && plain_errors(words[i], words[j]) <= allowed;
@@ -319,6 +359,7 @@ int main(void) {
         cmocka_unit_test(finds_years),
         cmocka_unit_test(keys_pass_over_what_they_should),
         cmocka_unit_test(search_forgives),
+        cmocka_unit_test(a_word_too_many_is_left_out),
         cmocka_unit_test(popularity_decides_between_equals),
         cmocka_unit_test(search_gives_the_best_n),
         cmocka_unit_test(typing_errors_are_counted_right),

@@ -45,10 +45,10 @@ function readHistory(files) {
 const sayEntry = (entry) => entry.title + (entry.year && !entry.title.includes(String(entry.year)) ? ` (${entry.year})` : "") +
     (entry.creator ? ` · ${entry.creator}` : "");
 
-/* The items that a row offers: what was found or could be, then what is like the title. */
+/* The items that a row offers: what was found or could be, then what is like the title, with all of its words. */
 function offersOf(entry, typed = "") {
-    const near = typed || entry.match === "none" ? searchTitles(typed || entry.title, 5).best : [];
-    return [...new Set([...(entry.item >= 0 ? [entry.item] : []), ...(typed ? [] : entry.candidates), ...near])];
+    const { best, without } = typed || entry.match === "none" ? searchTitles(typed || entry.title, 5) : { best: [], without: "" };
+    return [...new Set([...(entry.item >= 0 ? [entry.item] : []), ...(typed ? [] : entry.candidates), ...(without === "" ? best : [])])];
 }
 
 function fillOffers(menu, entry, typed) {

@@ -13,7 +13,7 @@ function closeSearch() {
 }
 
 function runSearch() {
-    const typed = search.input.value, { best, matches } = searchTitles(typed);
+    const typed = search.input.value, { best, matches, without } = searchTitles(typed);
     if (typed.trim() === "") return closeSearch();
     search.items = best;
     search.list.replaceChildren(...best.map((item, i) => {
@@ -22,13 +22,15 @@ function runSearch() {
             make("span", { text: titles[item], dir: "auto" }),
             value === undefined ? null : make("span", { class: "given-note", text: scale.hearts ? "♥" : `★ ${scale.show(value)}` }));
     }));
-    const note = matches === 0 ? [t("foundNone"), yearsHere()].filter(Boolean).join(" ") : matches > best.length ? t("foundMore", { n: matches - best.length }) : "";
+    const lacking = without === "" ? "" : t("foundWithout", { word: without });
+    const note = (matches === 0 ? [t("foundNone"), yearsHere()] : [lacking, matches > best.length && t("foundMore", { n: matches - best.length })])
+        .filter(Boolean).join(" ");
     $("found-note").textContent = note;
     $("found-note").hidden = note === "";
     $("found-box").hidden = false;
     search.input.setAttribute("aria-expanded", String(matches > 0));
     point(-1);
-    say(matches === 0 ? note : t("found", { n: matches }));
+    say(matches === 0 ? note : [lacking, t("found", { n: matches })].filter(Boolean).join(" "));
 }
 
 function point(at) {

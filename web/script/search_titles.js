@@ -60,20 +60,23 @@ function otherNumbers(typed) {
     return other.join("") === typed ? "" : other.join("");
 }
 
-/* The best n titles for what was typed; and how many match in all. Titles with the number written the other way come after those as
- * typed. */
+/* The best n titles for what was typed; how many match in all; and the word they are found without, where no title has all. Titles
+ * with the number written the other way come after those as typed. */
 function searchTitles(typed, n = 10) {
-    if (typed.trim() === "") return { best: [], matches: 0 };
-    if (fold(typed) === " ") return searchSymbols(typed.trim(), n);
+    if (typed.trim() === "") return { best: [], matches: 0, without: "" };
+    if (fold(typed) === " ") return { ...searchSymbols(typed.trim(), n), without: "" };
     indexTitles();
     const own = searchWords(typed, n), other = otherNumbers(typed);
-    if (other === "" || own.best.length >= n) return own;
-    const best = [...new Set([...own.best, ...searchWords(other, n).best])].slice(0, n);
-    return { best, matches: Math.max(own.matches, best.length) };
+    if (other === "" || (own.best.length >= n && own.without === "")) return own;
+    const second = searchWords(other, n);
+    if (second.without !== "") return own.matches === 0 && typed.includes(second.without) ? second : own;
+    if (own.without !== "") return second.matches > 0 ? second : own;
+    const best = [...new Set([...own.best, ...second.best])].slice(0, n);
+    return { best, matches: Math.max(own.matches, best.length), without: "" };
 }
 
 function searchWords(typed, n) {
     const found = withBytes(new TextEncoder().encode(typed), (address, length) => ask("search", address, length, n));
     const [matches, ...best] = answers(found + 1);
-    return { best, matches };
+    return { best, matches, without: textAt(wasm.search_left_out()) };
 }

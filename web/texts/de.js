@@ -35,6 +35,7 @@ TEXTS.de = {
     foundLabel: "Titel",
     found: ["{n} Titel gefunden.", "{n} Titel gefunden."],
     foundNone: "Kein Titel enthält diese Wörter.",
+    foundWithout: "Kein Titel enthält alle diese Wörter: „{word}“ wurde weggelassen.",
     foundMore: ["Noch {n}: weitertippen, um ihn zu finden.", "Noch {n}: weitertippen, um sie zu finden."],
     tasteEmpty: "Noch nichts bewertet. Suchen Sie etwas, das Sie kennen, oder geben Sie einem Vorschlag Sterne.",
     tasteEmptyHearts: "Noch nichts. Suchen Sie etwas, das Sie mögen, oder tippen Sie auf das Herz eines Vorschlags.",

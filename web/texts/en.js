@@ -39,6 +39,7 @@ TEXTS.en = {
     foundLabel: "Titles",
     found: ["{n} title found.", "{n} titles found."],
     foundNone: "No title has these words.",
+    foundWithout: "No title has all of these words: “{word}” was left out.",
     foundMore: ["{n} more: type on to find it.", "{n} more: type on to find them."],
     tasteEmpty: "Nothing rated yet. Look for something you know, or give stars to a suggestion.",
     tasteEmptyHearts: "Nothing yet. Look for something you like, or tap the heart of a suggestion.",

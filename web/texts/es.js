@@ -35,6 +35,7 @@ TEXTS.es = {
     foundLabel: "Títulos",
     found: ["{n} título encontrado.", "{n} títulos encontrados."],
     foundNone: "Ningún título tiene esas palabras.",
+    foundWithout: "Ningún título tiene todas esas palabras: se ha omitido «{word}».",
     foundMore: ["{n} más: sigue escribiendo para encontrarlo.", "{n} más: sigue escribiendo para encontrarlos."],
     tasteEmpty: "Aún no hay nada puntuado. Busca algo que conozcas o da estrellas a una propuesta.",
     tasteEmptyHearts: "Aún no hay nada. Busca algo que te guste o toca el corazón de una propuesta.",

@@ -35,6 +35,7 @@ TEXTS.fr = {
     foundLabel: "Titres",
     found: ["{n} titre trouvé.", "{n} titres trouvés."],
     foundNone: "Aucun titre ne contient ces mots.",
+    foundWithout: "Aucun titre ne contient tous ces mots : « {word} » a été ignoré.",
     foundMore: ["Encore {n} : continuez à taper pour le trouver.", "Encore {n} : continuez à taper pour les trouver."],
     tasteEmpty: "Rien de noté pour l'instant. Cherchez quelque chose que vous connaissez ou donnez des étoiles à une proposition.",
     tasteEmptyHearts: "Rien pour l'instant. Cherchez quelque chose que vous aimez ou touchez le cœur d'une proposition.",
