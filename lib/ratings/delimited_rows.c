@@ -222,6 +222,8 @@ static __attribute__((noinline)) void look_at_rejected(const struct reading *rea
     struct record_batch *batch = reading->batch;
     struct row row;
     row.fault = ROW_SOUND;
+    /* A file that begins with a byte order mark has it here, when it was put behind another. */
+    if (end - begin >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0) begin += 3;
     if (kind == ROW_QUOTED && layout->by_line)
         row_split_quoted_line(begin, end, layout->separator, ROW_COLUMNS_MAX, &row);
     else

@@ -20,6 +20,11 @@ for second in item,user,rating 'Movie ID,userId,stars' '"item","user","rating"' 
     private -q
     dpmf describe ratings.csv
 done
+echo with a byte order mark
+for second in item,user,rating '"item","user","rating"'; do
+    header user,item,rating $'\xef\xbb\xbf'"$second"
+    private -q
+done
 echo other names
 header kunde,artikel,note artikel,kunde,note
 private -q --columns user,item,rating --format csv --separator ,
