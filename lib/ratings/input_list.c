@@ -32,6 +32,7 @@ static bool is_folder(const char *path) {
 static bool is_pattern(const char *path) {
     struct stat status;
     const char *bracket = strchr(path, '[');
+    if (strstr(path, "://")) return false; /* an address of something that is not known here */
     return (strpbrk(path, "*?") || (bracket && strchr(bracket, ']'))) && lstat(path, &status) < 0;
 }
 
