@@ -5,6 +5,7 @@
  */
 #include "options.h"
 
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -408,16 +409,44 @@ bool options_is_read(const char *path, const char *input) {
     return is_read;
 }
 
-/* Whether a file that is there is one of a directory's: of shards, which are read together. */
-static bool is_file_of(const char *file, const char *directory) {
-    struct stat of_directory, of_parent, of_file;
-    if (stat(directory, &of_directory) != 0 || !S_ISDIR(of_directory.st_mode)) return false;
-    const char *slash = strrchr(file, '/');
-    char *parent = slash != NULL ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
-    bool is_in = parent != NULL && stat(file, &of_file) == 0 && stat(parent, &of_parent) == 0 &&
-                 of_parent.st_dev == of_directory.st_dev && of_parent.st_ino == of_directory.st_ino;
-    free(parent);
+/* Whether a file that is there is one of a directory's, at any depth: of shards, or of a folder of
+ * ratings, which are read together. */
+static bool is_file_below(const char *file, const char *directory) {
+    struct stat status;
+    if (stat(directory, &status) != 0 || !S_ISDIR(status.st_mode)) return false;
+    char *whole = realpath(file, NULL), *above = realpath(directory, NULL);
+    const size_t n = above != NULL ? strlen(above) : 0;
+    bool is_in = whole != NULL && n > 0 && strncmp(whole, above, n) == 0 &&
+                 (whole[n] == '/' || above[n - 1] == '/');
+    free(whole);
+    free(above);
     return is_in;
+}
+
+/* The same of folders of folders, and of what a pattern stands for, which are read together. */
+static bool is_matched(const char *path, const char *pattern) {
+    glob_t found = {0};
+    bool is_read = false;
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc && !is_read; i++)
+            is_read = options_same_file(path, found.gl_pathv[i]) ||
+                      is_file_below(path, found.gl_pathv[i]);
+    globfree(&found);
+    return is_read;
+}
+
+/* Whether an output would take the place of a ledger, which remembers what cannot be made again. */
+static bool is_ledger(const char *path) {
+    static const char beginning[] = "{\"dpmf\":\"ledger\"";
+    char head[sizeof beginning - 1];
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return false;
+    bool is_one =
+        fread(head, sizeof head, 1, file) == 1 && memcmp(head, beginning, sizeof head) == 0;
+    fclose(file);
+    return is_one;
 }
 
 static bool is_file_kind(enum value_kind kind) {
@@ -438,10 +467,14 @@ static int check_output(const struct invocation *invocation, const struct option
     if (strcmp(path, "-") == 0)
         return terminal_error_print(STATUS_USAGE, "name a file, or ./- for one of that name",
                                     "--%s cannot be standard output", output->name);
+    if (output->id != OPTION_LEDGER && is_ledger(path))
+        return terminal_error_print(STATUS_USAGE, "name another file to write",
+                                    "--%s %.200s would overwrite a ledger", output->name, path);
     for (size_t i = 0; i < invocation->n_operands; i++)
         if (options_is_read(path, invocation->operands[i]) ||
             (strcmp(invocation->operands[i], "-") != 0 &&
-             is_file_of(path, invocation->operands[i])))
+             (is_file_below(path, invocation->operands[i]) ||
+              is_matched(path, invocation->operands[i]))))
             return terminal_error_print(STATUS_USAGE, "name another file to write",
                                         "--%s %.200s would overwrite the input", output->name,
                                         path);
