@@ -182,15 +182,23 @@ static int check_parts(struct footer *f) {
 
 /* ---- columns of row groups ------------------------------------------------------------------- */
 
+/* Where a chunk begins. One without values may have a dictionary alone, or no bytes at all: then
+ * what is said about its data is the place of nothing, 0 with some writers. */
+static int64_t chunk_begin(const struct listed *listed) {
+    const bool has_dictionary = listed->dictionary >= MARK;
+    if (listed->n_values == 0 && listed->bytes == 0) return MARK;
+    if (listed->n_values == 0 && listed->data < MARK && has_dictionary) return listed->dictionary;
+    return has_dictionary && listed->dictionary < listed->data ? listed->dictionary : listed->data;
+}
+
 /* Notes where a column's chunk and what belongs to it are. */
 static int add_chunk(struct footer *f, struct listed *listed) {
     struct parquet_table *self = f->self;
-    int64_t begin = listed->data;
+    const int64_t begin = chunk_begin(listed);
     int code = 0;
     if (listed->is_elsewhere)
         return refuse(f, "its columns are in other files: give these instead");
     if (!listed->has_metadata && !listed->is_encrypted) return refuse(f, damaged);
-    if (listed->dictionary >= MARK && listed->dictionary < begin) begin = listed->dictionary;
     if (listed->has_metadata)
         code = add_part(f, begin, listed->bytes, listed->data, listed->n_values);
     if (code == 0 && listed->offset_bytes > 0)

@@ -140,6 +140,15 @@ static int end_group(struct parquet_table *self, struct dpmf_error *error) {
     return code;
 }
 
+/* A group without rows may have dictionaries and pages, but no value in them. */
+static int pass_empty_group(struct parquet_table *self, struct dpmf_error *error) {
+    struct parquet_page *page;
+    int code = 0;
+    for (int i = 0; i < ARROW_CHOSEN && code == 0; i++)
+        if (self->cursor[i].chunk) code = parquet_page_next(self, &self->cursor[i], &page, error);
+    return code == 0 ? end_group(self, error) : code;
+}
+
 /* @return 1, 0 after the last, or a negative code */
 static int next_group(struct parquet_table *self, struct dpmf_error *error) {
     int code = end_group(self, error);
@@ -151,8 +160,9 @@ static int next_group(struct parquet_table *self, struct dpmf_error *error) {
         }
         const size_t group = self->next_group++;
         self->rows = self->group_rows[group];
-        for (int i = 0; i < ARROW_CHOSEN && code == 0 && self->rows > 0; i++)
+        for (int i = 0; i < ARROW_CHOSEN && code == 0; i++)
             code = begin_column(self, i, self->chunks + group * self->n_leaves, error);
+        if (code == 0 && self->rows == 0) code = pass_empty_group(self, error);
     }
     return code < 0 ? code : 1;
 }

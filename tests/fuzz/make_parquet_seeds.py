@@ -69,6 +69,18 @@ arrow("types", pa.table({
     "rating": pa.array([Decimal("1.5"), Decimal("-2.5")], pa.decimal128(6, 1)),
     "timestamp": pa.array([10**18, 0], pa.timestamp("ns"))}),
     use_deprecated_int96_timestamps=True)
+
+
+def write_gaps(path):
+    """Row groups without rows before, between and after those with some."""
+    with pq.ParquetWriter(path, flat.schema, store_schema=False, compression="snappy",
+                          use_dictionary=["user"]) as writer:
+        for first, n in (0, 0), (0, 3), (3, 0), (3, 0), (3, 4), (7, 0):
+            writer.write_table(flat.slice(first, n))
+
+
+arrow("empty", flat.slice(0, 0), compression="snappy")
+seed("gaps", write_gaps)
 seed("polars", lambda path: polars.from_arrow(flat).write_parquet(path, compression="zstd"))
 seed("fastparquet", lambda path: fastparquet.write(
     path, flat.drop_columns(["timestamp"]).to_pandas(), compression="SNAPPY", write_index=False))

@@ -260,8 +260,9 @@ static void put_text(struct writer *w, uint8_t head, const char *text) {
 
 enum { ROWS = 3, COLUMNS = 3 };
 
-/* Users and items as numbers of 32 bits, ratings as floats: one page each, in one row group. */
-static void make_file(struct writer *w) {
+/* Users and items as numbers of 32 bits, ratings as floats: one page each, in one row group, which
+ * has `rows` by the footer. */
+static void make_file(struct writer *w, int64_t rows) {
     static const char *const names[COLUMNS] = {"user", "item", "rating"};
     static const int32_t numbers[2][ROWS] = {{7, 7, 9}, {1, 2, 1}};
     static const float ratings[ROWS] = {5, 3, 4.5F};
@@ -297,7 +298,7 @@ static void make_file(struct writer *w) {
         put_text(w, 0x18, names[c]);
         put(w, 0);
     }
-    put_number(w, 0x16, ROWS);
+    put_number(w, 0x16, rows);
     put(w, 0x19); /* row groups: one */
     put(w, 1 << 4 | THRIFT_STRUCT);
     put(w, 0x19);
@@ -307,13 +308,13 @@ static void make_file(struct writer *w) {
         put(w, 0x1c);
         put_number(w, 0x15, c < 2 ? 1 : 4);
         put_number(w, 0x35, 0); /* no compression */
-        put_number(w, 0x16, ROWS);
+        put_number(w, 0x16, rows);
         put_number(w, 0x26, (int64_t)(begin[c + 1] - begin[c]));
         put_number(w, 0x26, (int64_t)begin[c]);
         put(w, 0);
         put(w, 0);
     }
-    put_number(w, 0x26, ROWS);
+    put_number(w, 0x26, rows);
     put(w, 0);
     put(w, 0);
     bytes_put_u32(w->bytes + w->n, (uint32_t)(w->n - footer));
@@ -350,7 +351,7 @@ static void test_file(void **state) {
     struct temp_dir dir;
     struct dpmf_error error;
     uint64_t ratings;
-    make_file(&w);
+    make_file(&w, ROWS);
     temp_dir_make(&dir);
     assert_int_equal(import_bytes(&dir, w.bytes, w.n, false, &ratings, &error), 0);
     assert_int_equal(ratings, ROWS);
@@ -382,13 +383,29 @@ static void test_left_out(void **state) {
     struct dpmf_error error;
     uint64_t ratings;
     uint8_t twice[4000];
-    make_file(&w);
+    make_file(&w, ROWS);
     temp_dir_make(&dir);
     memcpy(twice, w.bytes, w.n);
     memcpy(twice + w.n, w.bytes, w.n);
     assert_int_equal(import_bytes(&dir, twice, 2 * w.n, true, &ratings, &error),
                      DPMF_ERR_INPUT_PARQUET);
     assert_string_equal(error.message, "the footer leaves out a part of the file");
+    temp_dir_remove(&dir);
+}
+
+/* A row group without rows is passed over, but not what is in its pages. */
+static void test_no_rows(void **state) {
+    (void)state;
+    struct writer w = {.n = 0};
+    struct temp_dir dir;
+    struct dpmf_error error;
+    uint64_t ratings;
+    make_file(&w, 0);
+    temp_dir_make(&dir);
+    assert_int_equal(import_bytes(&dir, w.bytes, w.n, true, &ratings, &error),
+                     DPMF_ERR_INPUT_PARQUET);
+    assert_string_equal(error.message,
+                        "column 1 is damaged: a page has more values than there are rows");
     temp_dir_remove(&dir);
 }
 
@@ -399,7 +416,7 @@ int main(void) {
         cmocka_unit_test(test_wide_runs),    cmocka_unit_test(test_levels),
         cmocka_unit_test(test_deltas),       cmocka_unit_test(test_thrift),
         cmocka_unit_test(test_thrift_depth), cmocka_unit_test(test_file),
-        cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_left_out),     cmocka_unit_test(test_no_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ eve,10,3,1000000006
 END
 dpmf import rows.csv -o rows.dpr -q
 dpmf export rows.dpr --csv - -q >rows.out
-for name in delta duckdb groups gzip lengths lz4 nested pages polars snappy zstd; do
+for name in delta duckdb gaps groups gzip lengths lz4 nested pages polars snappy zstd; do
     tail -c +2 "$seeds/$name" >"$name.parquet"
     dpmf import "$name.parquet" -o "$name.dpr" -q
     dpmf export "$name.dpr" --csv - -q | cmp - rows.out && echo "$name: the same"
@@ -24,6 +24,14 @@ for name in fastparquet types; do
     dpmf import "$name.parquet" -o "$name.dpr" -q
     dpmf export "$name.dpr" --csv - -q
 done
+# No rows at all: refused alone, and read as a part of a folder.
+mkdir parts
+tail -c +2 "$seeds/empty" >parts/1.parquet
+cp zstd.parquet parts/2.parquet
+cp parts/1.parquet parts/3.parquet
+dpmf import parts/1.parquet -o never.dpr
+dpmf import parts -o parts.dpr -q
+dpmf export parts.dpr --csv - -q | cmp - rows.out && echo "parts: the same"
 dpmf import - --format parquet -o never.dpr <zstd.parquet
 cat zstd.parquet | dpmf import - -o never.dpr
 tail -c +2 "$seeds/nulls" >nulls.parquet
