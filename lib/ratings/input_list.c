@@ -2,13 +2,15 @@
  * The files of folders and patterns. What is in a folder is taken whole: a file that is neither
  * Parquet nor Arrow by its name is refused, and not passed over, but for those that begin with `_`
  * or `.`, which writers of such folders put beside the data. A column that is in the names of
- * folders alone (rating=5/...) would be lost, and is refused. Called by the importer.
+ * folders alone (rating=5/...) would be lost, and is refused; so is a folder with a log of what is
+ * deleted. Called by the importer.
  */
 #define _GNU_SOURCE
 #include "ratings/input_list.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +87,21 @@ static int check_partition(const char *path, const char *name, struct dpmf_error
                   "write the ratings again, with all columns in the files", error);
 }
 
+/* A table of Delta Lake or Hudi: its log says which of its files are deleted, and is not read. */
+static int check_log(DIR *directory, const char *folder, struct dpmf_error *error) {
+    static const char *const logs[][2] = {
+        {"_delta_log", "this is a table of Delta Lake (_delta_log), whose log is not read"},
+        {".hoodie", "this is a table of Hudi (.hoodie), whose log is not read"}};
+    struct stat status;
+    for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++)
+        if (fstatat(dirfd(directory), logs[i][0], &status, AT_SYMLINK_NOFOLLOW) == 0)
+            return refuse(folder, logs[i][1],
+                          "files that it says are deleted are still there: write the rows to other "
+                          "Parquet files, with a reader of such tables",
+                          error);
+    return 0;
+}
+
 static int add_folder(struct input_list *list, const char *folder, int depth,
                       struct dpmf_error *error);
 
@@ -115,7 +132,7 @@ static int add_folder(struct input_list *list, const char *folder, int depth,
         return refuse(folder, "folders are nested too deeply", "links may lead back", error);
     DIR *directory = opendir(folder);
     if (!directory) return error_system(error, errno, "open", folder);
-    int code = 0;
+    int code = check_log(directory, folder, error);
     while (code == 0) {
         errno = 0;
         const struct dirent *entry = readdir(directory);

@@ -20,6 +20,14 @@ rm ratings/notes.txt
 mkdir ratings/rating=5
 mv ratings/day=1 ratings/rating=5/day=1
 dpmf import ratings -o never.dpr
+mv ratings/rating=5/day=1 ratings/day=1
+rmdir ratings/rating=5
+for log in _delta_log .hoodie day=1/_delta_log; do
+    mkdir "ratings/$log"
+    dpmf import ratings -o never.dpr
+    dpmf import 'rating*' -o never.dpr
+    rmdir "ratings/$log"
+done
 mkdir empty
 dpmf import empty -o never.dpr
 ls never.dpr 2>/dev/null
