@@ -31,6 +31,12 @@ static bool is_folder(const char *path) {
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+/* What is not there is not special: opening it will say so. */
+static bool is_special(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode);
+}
+
 static bool is_pattern(const char *path) {
     struct stat status;
     const char *bracket = strchr(path, '[');
@@ -116,6 +122,9 @@ static int add_entry(struct input_list *list, const char *folder, const char *na
     if (is_folder(path)) {
         code = check_partition(path, name, error);
         if (code == 0) code = add_folder(list, path, depth + 1, error);
+    } else if (is_special(path)) {
+        code = refuse(path, "a folder of ratings holds files, and this is a pipe or a device",
+                      "move it away", error);
     } else if (has_known_end(name)) {
         return add(list, path, error);
     } else {

@@ -28,6 +28,16 @@ for log in _delta_log .hoodie day=1/_delta_log; do
     dpmf import 'rating*' -o never.dpr
     rmdir "ratings/$log"
 done
+# A pipe would be waited for.
+mkfifo ratings/pipe.parquet
+timeout -s KILL 20 dpmf import ratings -o never.dpr
+rm ratings/pipe.parquet
+# A link to a file is as good as the file, one to nowhere is not.
+ln -s day=1/part-2.parquet ratings/link.parquet
+mv ratings/day=1/part-2.parquet part-2.parquet
+dpmf import ratings -o never.dpr
+mv part-2.parquet ratings/day=1/part-2.parquet
+dpmf import ratings -o linked.dpr -q && cmp linked.dpr folder.dpr && echo "with a link: the same"
 mkdir empty
 dpmf import empty -o never.dpr
 ls never.dpr 2>/dev/null
