@@ -118,6 +118,28 @@ static int find_by_name(const struct arrow_table *table, const struct dpmf_input
 
 /* ---- by place -------------------------------------------------------------------------------- */
 
+/* A column whose name says that it is something else than what the list says: one of them is wrong,
+ * and the records would be too. The name is one of the usual ones, and so can be shown. */
+static int check_names(const struct arrow_table *table, const int32_t column[COLUMN_ROLES],
+                       bool holds_events, struct dpmf_error *error) {
+    for (int i = 0; i < COLUMN_ROLES; i++) {
+        if (column[i] < 0) continue;
+        const enum column_role listed =
+            i == COLUMN_RATING && holds_events ? COLUMN_COUNT : (enum column_role)i;
+        const char *name = table->fields[column[i]].name;
+        const enum column_role named = column_role_of(name, strlen(name));
+        if (named == COLUMN_OTHER || named == listed) continue;
+        error_set(error, DPMF_ERR_INPUT_HEADER,
+                  "{columns} says that column %d is the %s, but it is called \"%.80s\"",
+                  (int)column[i] + 1, column_role_name(listed), name);
+        error_hint(error, "correct the list; if the name is wrong, name the columns: "
+                          "{user-column}, {item-column}, {rating-column}, {time-column}");
+        error_place(error, table->name, 0, column[i] + 1);
+        return DPMF_ERR_INPUT_HEADER;
+    }
+    return 0;
+}
+
 static int find_by_list(const struct arrow_table *table, const struct dpmf_input_options *options,
                         int32_t column[COLUMN_ROLES], bool *holds_events,
                         struct dpmf_error *error) {
@@ -125,7 +147,7 @@ static int find_by_list(const struct arrow_table *table, const struct dpmf_input
     int code = column_list_parse(options->columns, column, &wanted, holds_events, error);
     if (code < 0) return code;
     if (options->events && !*holds_events) return refuse_ratings(table, error);
-    if (wanted == table->n_fields) return 0;
+    if (wanted == table->n_fields) return check_names(table, column, *holds_events, error);
     error_set(error, DPMF_ERR_INPUT_HEADER, "the table has %zu columns, but {columns} lists %u",
               table->n_fields, (unsigned)wanted);
     error_hint(error, "list all of them, with _ for those to pass over");

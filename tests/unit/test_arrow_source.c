@@ -414,6 +414,12 @@ static void columns(void **state) {
     options.columns = "user,item,rating";
     assert_int_equal(read_table(&made, &options, &lines), 0);
     assert_string_equal(lines.text, plain);
+    made.column[0].name = "Movie_ID";
+    expect_refused(made, &options, DPMF_ERR_INPUT_HEADER,
+                   "{columns} says that column 1 is the user, but it is called \"Movie_ID\"");
+    made.column[0].name = "who";
+    options.columns = "user,item,_"; /* what is passed over may be called anything */
+    assert_int_equal(read_table(&made, &options, &lines), 0);
     options.columns = "user,item";
     expect_refused(made, &options, DPMF_ERR_INPUT_HEADER,
                    "the table has 3 columns, but {columns} lists 2");

@@ -42,6 +42,13 @@ dpmf import brotli.parquet -o never.dpr
 dpmf import nested.parquet --item-column note -o never.dpr
 dpmf import zstd.parquet --rating-column user --user-column item --item-column rating -o never.dpr
 dpmf import zstd.parquet --user-column who -o never.dpr
+# By their places, where their names say otherwise; by their names all is possible.
+dpmf import zstd.parquet --columns item,user,rating,timestamp -o never.dpr
+dpmf import zstd.parquet --columns user,item,timestamp,rating -o never.dpr
+dpmf import zstd.parquet --columns user,item,count,timestamp -o never.dpr
+dpmf import zstd.parquet --columns user,item,rating,_ -o places.dpr -q
+dpmf import zstd.parquet --user-column item --item-column user -o named.dpr -q
+dpmf describe named.dpr | head -1
 # Cut off, damaged in a page with a checksum, two in one, a footer of something else.
 head -c 600 zstd.parquet >cut.parquet
 dpmf import cut.parquet -o never.dpr
