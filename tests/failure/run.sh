@@ -32,8 +32,11 @@ verdict "making ratings to work with"
 # ---- killed --------------------------------------------------------------------------------------
 
 # killed SECONDS OUTPUTS... -- COMMAND: kill -9 after some seconds. Each output is then what it was
-# before, or whole, and no other file has appeared. Of a pair, $may_go may be gone: it is taken away
-# first, so that halves of two pairs never lie beside each other.
+# before, or whole, and no other file has appeared, but for one: a process killed in the instant
+# between giving the whole new file a temporary name and the final one leaves it there. Then it is
+# whole, only its owner may read it, and the same command, run again, takes it away.
+# Of a pair, $may_go may be gone: it is taken away first, so that halves of two pairs never lie
+# beside each other.
 killed() {
     local after=$1 output outputs=()
     shift
@@ -54,6 +57,12 @@ killed() {
     for output in "${outputs[@]}"; do
         cmp -s "$output" old.dpr || "$dpmf" describe "$output" --json >/dev/null || return 1
     done
+    local left=(.*.dpr.????????????????.tmp)
+    if [[ ${#left[@]} == 1 && -e ${left[0]} ]]; then
+        [[ $(stat -c %a "${left[0]}") == 600 ]] || { ls -lA; return 1; }
+        "$dpmf" describe "${left[0]}" --json >/dev/null || return 1
+        "$@" >/dev/null 2>&1 || return 1
+    fi
     [[ $(ls -A) == "$before" ]] || { ls -A; return 1; }
 }
 
