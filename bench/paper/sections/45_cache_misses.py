@@ -33,13 +33,23 @@ SETS = {
 }
 ITEMS = {"tiny": 300}
 QUARTER_OF_ITEMS = 4442
+SIMULATED_KERNELS = ("ref", "avx2", "neon")
 NAMES = ("Ir", "I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw")
+
+
+def simulated_environment(environment):
+    """Kernels that someone chose by name hold here as far as valgrind has their instructions."""
+    kept = dict(environment)
+    if kept.get("DPMF_KERNELS") not in SIMULATED_KERNELS:
+        kept.pop("DPMF_KERNELS", None)
+    return kept
 
 
 def side_by_side(work, commands):
     """Runs them at once and waits for all."""
+    environment = simulated_environment(work.env)
     begun = [
-        subprocess.Popen(command, cwd=work.out / "tmp", env=dict(work.env), stdout=subprocess.PIPE,
+        subprocess.Popen(command, cwd=work.out / "tmp", env=environment, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True, preexec_fn=dies_with_parent)
         for command in commands
     ]
@@ -90,6 +100,9 @@ def measure(work):
     if not shutil.which("valgrind"):
         raise Failure("there is no valgrind: apt-get install valgrind")
     options, notes = cachegrind_caches.options(work.dpmf_json("doctor")[0]["tiles_for"])
+    if simulated_environment(work.env) != dict(work.env):
+        notes = [*notes, f"valgrind has no instructions of the kernels {work.env['DPMF_KERNELS']}: "
+                         "counted with the best that it has"]
     items = ITEMS.get(work.scale, QUARTER_OF_ITEMS)
     rows = [work.once(str(k), misses, work, k, users, items, options)
             for k, users in SETS[work.scale].items() if k in work.only_factors(SETS[work.scale])]

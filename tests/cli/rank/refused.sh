@@ -12,7 +12,7 @@ try --goal ranking --learning-rate 0.1
 try --goal ranking --average
 try --goal ranking --reg 0
 try --goal ranking --unobserved -1
-try --goal ranking --memory 1MiB
+try --goal ranking --memory 1MiB -j 2
 try --goal neither
 dpmf train -q all.dpr --goal ranking -k 4 --epochs 1 -o m.safetensors
 printf '1,2\n' >pairs.csv

@@ -35,5 +35,5 @@ cmp fixed m
 dpmf train r.dpr -k 8 --reg 0.123 --epochs 7 -o m --progress never 2>&1 |
     grep -c '^chosen in . trials: --learning-rate .* --reg 0.123 --epochs 7 '
 # Where there is too little memory for a trial, it says so.
-dpmf train r.dpr -k 8 --memory 5MiB -o m --progress never 2>&1 | grep -E 'too little|chosen'
+dpmf train r.dpr -k 8 --memory 5MiB -j 2 -o m --progress never 2>&1 | grep -E 'too little|chosen'
 dpmf train r.dpr --no-adapt --epsilon 1 --rating-range 1:5 --catalogue-from-ratings -o m

@@ -43,7 +43,7 @@ try new.csv --continue liked.safetensors
 dpmf train events.dpr --continue liked.safetensors -o more.safetensors -q && echo "events go on"
 echo "== little memory"
 dpmf import new.csv -o new.dpr -q
-try new.dpr --continue old.safetensors --memory 6MiB
+try new.dpr --continue old.safetensors --memory 6MiB -j 2
 echo "== no model"
 try new.csv --continue new.csv
 try new.csv --continue nothing.safetensors
