@@ -697,6 +697,23 @@ DPMF_API int dpmf_store_split(struct dpmf_store *store, const char *train, const
                               const struct dpmf_split_options *options, const struct dpmf_run *run,
                               struct dpmf_split_report *report, struct dpmf_error *error);
 
+/* Refuses ratings to test on that were not kept apart from those that are learnt from. A store
+ * knows of which splits it is a half: both halves of one split pass, halves of two splits do not,
+ * and neither does a store with a part of itself. Ratings that were never split, or by dpmf 0.1.0,
+ * pass: nothing is known of them. Training, tuning and evaluating check this by themselves.
+ *
+ *     if (dpmf_store_check_apart(train, test, &error) < 0)
+ *         fprintf(stderr, "%s\n", error.message);
+ *
+ * @param learnt  the ratings that are learnt from
+ * @param test    the ratings to test or validate on
+ * @param error   receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_CONFLICT  the stores may have ratings in common
+ */
+DPMF_API int dpmf_store_check_apart(const struct dpmf_store *learnt, const struct dpmf_store *test,
+                                    struct dpmf_error *error);
+
 /* How a store was cut into shards. */
 struct dpmf_shard_report {
     uint64_t parts, users, ratings;        /* numbers of each */

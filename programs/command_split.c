@@ -54,7 +54,9 @@ const struct verb verb_split = {
             "stores. The choice depends on --seed and on the text of the ids alone: not on the "
             "order of the file, the number of threads or the machine. Neither store appears "
             "unless both are whole. A split by time leaves ratings without a time in the "
-            "training store.",
+            "training store. The stores know that they belong together: train --valid, tune "
+            "--valid and evaluate --history refuse halves of different splits. To split a half "
+            "again, use another --seed.",
         },
     .groups = {{"Options", own_options}, {"How the input is read", input_options}},
     .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},

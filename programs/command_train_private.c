@@ -487,6 +487,19 @@ static int show_error(struct invocation *invocation, const struct dpmf_input_opt
     return rc;
 }
 
+/* Before anything is spent: ratings to measure on that were not kept apart would only be refused
+ * afterwards. */
+static int check_valid(struct invocation *invocation, const struct dpmf_input_options *input,
+                       const struct dpmf_store *store, struct dpmf_error *error) {
+    struct dpmf_store *valid = NULL;
+    struct dpmf_run run = invocation->run;
+    run.cluster = NULL;
+    int rc = dpmf_store_open(invocation->value[OPTION_VALID], input, &run, &valid, error);
+    if (rc == 0) rc = dpmf_store_check_apart(store, valid, error);
+    dpmf_store_close(valid);
+    return rc;
+}
+
 /* ---- the run --------------------------------------------------------------------------------- */
 
 static struct dpmf_release_options fill(const struct invocation *invocation) {
@@ -572,6 +585,9 @@ int train_private_run(struct invocation *invocation) {
     int rc = model_use_check_output(invocation, &error);
     if (rc == 0)
         rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    if (rc == 0 && command_has(invocation, OPTION_VALID) &&
+        dpmf_cluster_rank(invocation->cluster) == 0)
+        rc = check_valid(invocation, &input, store, &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
     dpmf_store_info(store, &read);
     if (rc == 0) report_quiet_alerts(terminal, store);

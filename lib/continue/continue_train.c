@@ -633,6 +633,7 @@ int dpmf_train_continue(const char *model, struct dpmf_store *store, struct dpmf
     if (code == 0) code = run_take(&own_run, run, error);
     if (code == 0) code = options_take(&own, sizeof own, options, "continue_options", error);
     if (code == 0) code = output_file_check(output, error);
+    if (code == 0 && valid) code = dpmf_store_check_apart(store, valid, error);
     if (code < 0) return code;
     if (!report) report = &unwanted;
     memset(report, 0, sizeof *report);

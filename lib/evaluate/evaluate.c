@@ -446,6 +446,8 @@ int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
     if (code == 0) code = run_take(&own_run, run, error);
     if (code < 0) return code;
     options = &own, run = &own_run;
+    if (history) code = dpmf_store_check_apart(history, test, error);
+    if (code < 0) return code;
     struct dpmf_model folded;
     if (model->kind != MODEL_RELEASE || !history)
         return evaluate_with_users(model, test, history, options, run, evaluation, error);

@@ -8,15 +8,19 @@
 #define _GNU_SOURCE
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/arguments.h"
+#include "base/bytes.h"
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pipeline.h"
 #include "base/threads.h"
+#include "files/output_file.h"
 #include "split/probe_file.h"
 #include "split/split_coin.h"
 #include "split/time_cut.h"
@@ -31,7 +35,8 @@ static const char *const SIDE_NAMES[N_SIDES] = {"training", "test"};
 
 struct split_worker {
     uint32_t *item_ratings[N_SIDES]; /* an item has at most one rating of each of 2^32 users */
-    uint64_t ratings[N_SIDES];
+    uint64_t ratings[N_SIDES], users[N_SIDES]; /* a user counts on the side of their first rating */
+    uint64_t sides;   /* digests of the users' ratings and their sides, added up */
     uint8_t *is_test; /* sides of the current block's ratings */
     size_t is_test_capacity;
 };
@@ -60,6 +65,8 @@ struct split {
     uint64_t *item_ratings[N_SIDES];
     uint32_t *new_number[N_SIDES]; /* number of an item on each side */
     uint64_t n_items[N_SIDES], n_ratings[N_SIDES];
+    uint64_t *id_hash; /* of each item's id */
+    uint64_t digest;   /* of which pairs were split, and where each went */
     struct store_writer *writer[N_SIDES];
     struct block_packer packer[N_SIDES];
 };
@@ -126,6 +133,22 @@ static const uint8_t *mark_block(const struct split *split, struct split_worker 
 
 /* ---- the first pass: counting ---------------------------------------------------------------- */
 
+/* The same for the same pairs on the same sides, in whatever order and however they are packed. */
+static uint64_t digest_user(const struct split *split, const struct store_block *block, uint32_t i,
+                            const uint8_t *is_test) {
+    assert(block->start[i] < block->start[i + 1]);
+    uint64_t all = 0, test = 0;
+    uint8_t both[16];
+    for (uint64_t r = block->start[i]; r < block->start[i + 1]; r++) {
+        const uint64_t hash = split->id_hash[block->item[r]];
+        all += hash;
+        test += hash & -(uint64_t)is_test[r];
+    }
+    bytes_put_u64(both, all);
+    bytes_put_u64(both + 8, test);
+    return checksum64_seeded(both, sizeof both, split_coin_user(block, i, 0));
+}
+
 static int count_block(void *self, int worker_number, const struct store_block *block,
                        void *product, struct dpmf_error *error) {
     (void)product;
@@ -137,6 +160,10 @@ static int count_block(void *self, int worker_number, const struct store_block *
     for (uint64_t r = 0; r < block->n_ratings; r++) {
         worker->item_ratings[is_test[r]][block->item[r]]++;
         n_test += is_test[r];
+    }
+    for (uint32_t i = 0; i < block->n_users; i++) {
+        worker->users[is_test[block->start[i]]]++;
+        worker->sides += digest_user(split, block, i, is_test);
     }
     worker->ratings[TEST] += n_test;
     worker->ratings[TRAIN] += block->n_ratings - n_test;
@@ -161,6 +188,27 @@ static int merge_counts(struct split *split, struct dpmf_error *error) {
     return 0;
 }
 
+/* Coins are those of the seed, so what an earlier split has left of a set falls otherwise than was
+ * asked for. Fair coins are never so far off: it is ten standard deviations. */
+static int check_coins(const struct split *split, struct dpmf_error *error) {
+    const struct dpmf_split_options *options = split->options;
+    const bool whole = options->by == DPMF_SPLIT_USER;
+    double tossed[N_SIDES] = {0};
+    if (options->by != DPMF_SPLIT_RANDOM && !whole) return 0;
+    for (int w = 0; w < split->n_workers; w++)
+        for (int side = 0; side < N_SIDES; side++)
+            tossed[side] += (double)(whole ? split->workers[w].users[side]
+                                           : split->workers[w].ratings[side]);
+    const double n = tossed[TRAIN] + tossed[TEST], f = options->test_fraction;
+    if (fabs(tossed[TEST] - n * f) <= 10 * sqrt(n * f * (1 - f)) + 10) return 0;
+    error_set(error, DPMF_ERR_RATINGS_NONE_LEFT,
+              "the test set would get %.3g %% and not %.3g %%, as if this seed had split them "
+              "before",
+              100 * tossed[TEST] / n, 100 * f);
+    error_place(error, store_path(split->store), 0, 0);
+    return error_hint(error, "choose another seed than that of the earlier split");
+}
+
 static int check_sides(const struct split *split, struct dpmf_error *error) {
     for (int side = 0; side < N_SIDES; side++) {
         if (split->n_ratings[side] > 0) continue;
@@ -171,7 +219,7 @@ static int check_sides(const struct split *split, struct dpmf_error *error) {
                                      "match?");
         return error_hint(error, "choose another test fraction or another seed");
     }
-    return 0;
+    return check_coins(split, error);
 }
 
 /* ---- the second pass: writing ---------------------------------------------------------------- */
@@ -259,11 +307,26 @@ static int visit(struct split *split, const char *phase,
     return store_visit(split->store, &visitor, split->run, error);
 }
 
-static int write_sides(struct split *split, struct dpmf_error *error) {
+/* Where the cut by time falls follows from everyone's ratings, so it decides what is left of each
+ * person's. */
+static struct store_layout layout_of_side(const struct split *split, int side) {
+    struct store_layout layout = *store_layout_of(split->store);
+    if (split->options->by == DPMF_SPLIT_TIME && layout.origin > STORE_ORIGIN_TOGETHER)
+        layout.origin = STORE_ORIGIN_TOGETHER;
+    store_layout_add_half(&layout, split->digest, side == TEST);
+    return layout;
+}
+
+static int write_sides(struct split *split, const char *const path[N_SIDES],
+                       struct dpmf_error *error) {
     int code = 0;
-    for (int side = 0; side < N_SIDES; side++)
+    for (int side = 0; side < N_SIDES && code == 0; side++) {
+        const struct store_layout layout = layout_of_side(split, side);
+        code = store_writer_open(&split->writer[side], path[side], split->has_times, &layout,
+                                 error);
         block_packer_init(&split->packer[side], split->writer[side], split->has_times);
-    code = visit(split, "writing", part_block, pack_parts, error);
+    }
+    if (code == 0) code = visit(split, "writing", part_block, pack_parts, error);
     for (int side = 0; side < N_SIDES && code == 0; side++) code = finish_side(split, side, error);
     /* Both are on the disk. The old test set goes before the new training set comes, which may hold
      * its ratings. */
@@ -333,6 +396,8 @@ static int make_workers(struct split *split, struct dpmf_error *error) {
             if (!split->workers[w].item_ratings[side]) return error_no_memory(error);
         }
     }
+    split->id_hash = split_coin_items(split->store, 0);
+    if (!split->id_hash) return error_no_memory(error);
     split->n_products = store_visit_products(split->store, split->run);
     split->product = memory_alloc_zero(split->n_products, sizeof *split->product);
     split->products = memory_alloc(split->n_products, sizeof *split->products);
@@ -381,6 +446,7 @@ static void split_free(struct split *split) {
     free(split->product);
     free(split->products);
     free(split->item_hash);
+    free(split->id_hash);
     probe_file_free(split->probe);
 }
 
@@ -398,15 +464,6 @@ static void fill_report(const struct split *split, struct dpmf_split_report *rep
     report->cut_time = split->cut.time;
 }
 
-/* Where the cut by time falls follows from everyone's ratings, so it decides what is left of each
- * person's. */
-static struct store_layout layout_of_sides(const struct split *split) {
-    struct store_layout layout = *store_layout_of(split->store);
-    if (split->options->by == DPMF_SPLIT_TIME && layout.origin > STORE_ORIGIN_TOGETHER)
-        layout.origin = STORE_ORIGIN_TOGETHER;
-    return layout;
-}
-
 int dpmf_store_split(struct dpmf_store *store, const char *train, const char *test,
                      const struct dpmf_split_options *options, const struct dpmf_run *run,
                      struct dpmf_split_report *report, struct dpmf_error *error) {
@@ -421,20 +478,19 @@ int dpmf_store_split(struct dpmf_store *store, const char *train, const char *te
     options = &own, run = &own_run;
     struct split split = {
         .store = store, .options = options, .run = run, .has_times = store_has_times(store)};
-    const struct store_layout layout = layout_of_sides(&split);
+    const char *const path[N_SIDES] = {train, test};
     code = check_options(options, train, test, error);
     if (code == 0) code = check_not_read(store, train, error);
     if (code == 0) code = check_not_read(store, test, error);
-    if (code == 0)
-        code = store_writer_open(&split.writer[TRAIN], train, split.has_times, &layout, error);
-    if (code == 0)
-        code = store_writer_open(&split.writer[TEST], test, split.has_times, &layout, error);
+    for (int side = 0; side < N_SIDES && code == 0; side++)
+        code = output_file_check(path[side], error);
     if (code == 0) code = make_workers(&split, error);
     if (code == 0) code = prepare_marks(&split, error);
     if (code == 0) code = visit(&split, "counting", count_block, NULL, error);
     if (code == 0) code = merge_counts(&split, error);
     if (code == 0) code = check_sides(&split, error);
-    if (code == 0) code = write_sides(&split, error);
+    for (int w = 0; code == 0 && w < split.n_workers; w++) split.digest += split.workers[w].sides;
+    if (code == 0) code = write_sides(&split, path, error);
     if (code == 0 && report) fill_report(&split, report);
     split_free(&split);
     return code;

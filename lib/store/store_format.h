@@ -21,6 +21,7 @@ enum {
     STORE_FLAG_TIMES = 1,
     STORE_FLAG_LAYOUT = 2, /* the header says how the records were read */
     STORE_FLAG_EVENTS = 4, /* the values are counts of events */
+    STORE_FLAG_HALF = 8,   /* the header says which half of which split this is */
 
     STORE_HEADER_BYTES = 64,
     STORE_HEADER_LAYOUT = 16, /* where the layout is in it */

@@ -59,6 +59,11 @@ void store_layout_join(struct store_layout *all, const struct store_layout *one)
         all->liked = STORE_LIKED_SEVERAL;
         all->like = 0;
     }
+    memcpy(all->half, is_first && before.half[0] == 0 ? one->half : before.half, sizeof all->half);
+    if (memcmp(all->half, one->half, sizeof all->half) != 0) {
+        memset(all->half, 0, sizeof all->half);
+        all->half[0] = STORE_HALF_SEVERAL;
+    }
     all->origin = before.origin < one->origin ? before.origin : one->origin;
     all->drops_bad = before.drops_bad && one->drops_bad;
 }
@@ -85,6 +90,31 @@ struct dpmf_layout store_layout_shown(const struct store_layout *layout) {
     return shown;
 }
 
+/* ---- halves of splits ------------------------------------------------------------------------ */
+
+bool store_layout_is_half(const struct store_layout *layout) {
+    return layout->half[0] > STORE_HALF_SEVERAL;
+}
+
+void store_layout_add_half(struct store_layout *layout, uint64_t split, bool is_test) {
+    size_t n = 0;
+    if (!store_layout_is_half(layout)) layout->half[0] = 0;
+    while (n < STORE_SPLITS && layout->half[n] != 0) n++;
+    if (n == STORE_SPLITS) return;
+    uint32_t number = (uint32_t)(split >> 32) & ~(uint32_t)STORE_HALF_TEST;
+    if (number == 0) number = 2; /* 0 and 1 are no halves */
+    layout->half[n] = number | (is_test ? STORE_HALF_TEST : 0);
+}
+
+enum store_kin store_layout_kin(const struct store_layout *a, const struct store_layout *b) {
+    if (!store_layout_is_half(a) || !store_layout_is_half(b)) return STORE_KIN_UNKNOWN;
+    size_t i = 0;
+    while (i < STORE_SPLITS && a->half[i] != 0 && a->half[i] == b->half[i]) i++;
+    if (i == STORE_SPLITS || (a->half[i] == 0 && b->half[i] == 0)) return STORE_KIN_UNKNOWN;
+    if (a->half[i] == 0 || b->half[i] == 0) return STORE_KIN_WITHIN;
+    return (a->half[i] ^ b->half[i]) == STORE_HALF_TEST ? STORE_KIN_APART : STORE_KIN_STRANGERS;
+}
+
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 enum {
@@ -97,9 +127,9 @@ enum {
     AT_COLUMN = 10,
     AT_FLAGS = AT_COLUMN + 2 * STORE_ROLES, /* bits below */
     AT_LIKED = AT_FLAGS + 1,
-    AT_NOTHING = AT_LIKED + 1, /* zeros */
+    AT_FIRST_HALF = AT_LIKED + 1,
     AT_LIKE = 24,
-    AT_REST = AT_LIKE + 8, /* zeros */
+    AT_MORE_HALVES = AT_LIKE + 8,
 
     FLAG_SHARD = 1,
     FLAG_QUERIED = 2,
@@ -119,6 +149,27 @@ static uint64_t bits_of(double value) {
     return bits;
 }
 
+static size_t half_at(size_t i) {
+    assert(i < STORE_SPLITS);
+    return i == 0 ? AT_FIRST_HALF : AT_MORE_HALVES + 4 * (i - 1);
+}
+
+/* @return whether what was read can have been written */
+static bool read_halves(const uint8_t *bytes, struct store_layout *layout) {
+    bool sound = true;
+    for (size_t i = 0; i < STORE_SPLITS; i++) {
+        layout->half[i] = bytes_get_u32(bytes + half_at(i));
+        sound = sound && layout->half[i] != STORE_HALF_SEVERAL &&
+                (i == 0 || layout->half[i] == 0 || layout->half[i - 1] != 0);
+    }
+    return sound;
+}
+
+static void write_halves(const struct store_layout *layout, uint8_t *bytes) {
+    for (size_t i = 0; i < STORE_SPLITS && store_layout_is_half(layout); i++)
+        bytes_put_u32(bytes + half_at(i), layout->half[i]);
+}
+
 /* @return whether what was read can have been written */
 static bool read_like(const uint8_t *bytes, struct store_layout *layout) {
     const uint64_t bits = bytes_get_u64(bytes + AT_LIKE);
@@ -131,6 +182,8 @@ static bool read_like(const uint8_t *bytes, struct store_layout *layout) {
 
 void store_layout_write(const struct store_layout *layout, uint8_t bytes[STORE_LAYOUT_BYTES]) {
     memset(bytes, 0, STORE_LAYOUT_BYTES);
+    write_halves(layout, bytes);
+    if (layout->origin == STORE_ORIGIN_UNKNOWN) return;
     bytes[AT_ORIGIN] = (uint8_t)layout->origin;
     bytes[AT_DROPS_BAD] = layout->drops_bad;
     bytes[AT_SEPARATOR] = (uint8_t)layout->separator;
@@ -164,7 +217,14 @@ bool store_layout_read(const uint8_t bytes[STORE_LAYOUT_BYTES], struct store_lay
     layout->is_queried = bytes[AT_FLAGS] & FLAG_QUERIED;
     sound = sound && (bytes[AT_FLAGS] & ~(FLAG_SHARD | FLAG_QUERIED)) == 0;
     sound = read_like(bytes, layout) && sound;
-    for (size_t i = AT_NOTHING; i < AT_LIKE; i++) sound = sound && bytes[i] == 0;
-    for (size_t i = AT_REST; i < STORE_LAYOUT_BYTES; i++) sound = sound && bytes[i] == 0;
-    return sound;
+    return read_halves(bytes, layout) && sound;
+}
+
+bool store_layout_read_unknown(const uint8_t bytes[STORE_LAYOUT_BYTES],
+                               struct store_layout *layout) {
+    uint8_t written[STORE_LAYOUT_BYTES];
+    *layout = (struct store_layout){.origin = STORE_ORIGIN_UNKNOWN};
+    const bool sound = read_halves(bytes, layout);
+    store_layout_write(layout, written);
+    return sound && memcmp(written, bytes, sizeof written) == 0;
 }

@@ -20,6 +20,12 @@ enum store_origin {
 
 enum { STORE_ROLES = 4 }; /* user, item, rating, timestamp */
 
+enum {
+    STORE_SPLITS = 3,       /* splits of splits that are remembered */
+    STORE_HALF_TEST = 1,    /* bit of a half: the test set. The others are the split's number */
+    STORE_HALF_SEVERAL = 1, /* in the place of the first half: inputs of several halves */
+};
+
 /* How events came out of ratings. */
 enum store_liked {
     STORE_LIKED_NOT,     /* they did not: ratings, or events from the start */
@@ -47,6 +53,10 @@ struct store_layout {
     bool has_header;
     uint16_t n_columns;
     uint16_t column[STORE_ROLES]; /* from 1; 0: there is none */
+
+    /* Which half of which split this is, the first split first, each a number of the split and
+     * STORE_HALF_TEST; 0: there is none. */
+    uint32_t half[STORE_SPLITS];
 };
 
 /* A layout that nobody's record decided, of what was not read but made. */
@@ -69,6 +79,22 @@ const char *store_layout_format_name(size_t i);
  * events are not to be joined. */
 void store_layout_join(struct store_layout *all, const struct store_layout *one);
 
+/* Notes that this is a half of a split, which `split` identifies. Nothing where STORE_SPLITS were
+ * noted already: then both halves look like what was split. */
+void store_layout_add_half(struct store_layout *layout, uint64_t split, bool is_test);
+
+/* @return whether this is a half of a split */
+bool store_layout_is_half(const struct store_layout *layout);
+
+/* How the ratings behind two layouts lie to each other, as far as splits tell. */
+enum store_kin {
+    STORE_KIN_UNKNOWN,  /* one of them was never split, or both are the same half */
+    STORE_KIN_APART,    /* they have no rating in common */
+    STORE_KIN_WITHIN,   /* one is a part of the other */
+    STORE_KIN_STRANGERS /* halves of different splits: they may have ratings in common */
+};
+enum store_kin store_layout_kin(const struct store_layout *a, const struct store_layout *b);
+
 /* @return whether each record was read by itself, whatever the others are, and nobody's presence
  * follows from anyone else's */
 bool store_layout_is_by_record(const struct store_layout *layout);
@@ -76,10 +102,12 @@ bool store_layout_is_by_record(const struct store_layout *layout);
 /* The layout as programs see it. */
 struct dpmf_layout store_layout_shown(const struct store_layout *layout);
 
-/* The layout in 40 bytes, as the header of a store has it. @return whether the bytes are a
- * layout */
+/* The layout in 40 bytes, as the header of a store has it: of one that is not recorded the halves
+ * alone. @return whether the bytes are a layout, or one that is not recorded */
 enum { STORE_LAYOUT_BYTES = 40 };
 void store_layout_write(const struct store_layout *layout, uint8_t bytes[STORE_LAYOUT_BYTES]);
 bool store_layout_read(const uint8_t bytes[STORE_LAYOUT_BYTES], struct store_layout *layout);
+bool store_layout_read_unknown(const uint8_t bytes[STORE_LAYOUT_BYTES],
+                               struct store_layout *layout);
 
 #endif

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arguments.h"
 #include "base/checksum.h"
 #include "base/error.h"
 #include "files/file_identity.h"
@@ -61,10 +62,9 @@ int store_file_is(const char *path, bool *is_store, struct dpmf_error *error) {
 
 /* A store of 0.1.0 has nothing there. @return whether what is there is sound */
 static bool read_layout(struct dpmf_store *store, uint32_t flags, const uint8_t *bytes) {
-    if (flags & STORE_FLAG_LAYOUT) return store_layout_read(bytes, &store->layout);
-    for (size_t i = 0; i < STORE_LAYOUT_BYTES; i++)
-        if (bytes[i]) return false;
-    return true;
+    const bool sound = flags & STORE_FLAG_LAYOUT ? store_layout_read(bytes, &store->layout)
+                                                 : store_layout_read_unknown(bytes, &store->layout);
+    return sound && store_layout_is_half(&store->layout) == ((flags & STORE_FLAG_HALF) != 0);
 }
 
 static int read_header(struct dpmf_store *store, struct dpmf_error *error) {
@@ -87,7 +87,8 @@ static int read_header(struct dpmf_store *store, struct dpmf_error *error) {
     }
     if (!sound) return damaged(store, DPMF_ERR_STORE_CORRUPT, "the header is damaged", error);
     uint32_t flags = bytes_get_u32(header + 12);
-    if (flags & ~(uint32_t)(STORE_FLAG_TIMES | STORE_FLAG_LAYOUT | STORE_FLAG_EVENTS))
+    if (flags & ~(uint32_t)(STORE_FLAG_TIMES | STORE_FLAG_LAYOUT | STORE_FLAG_EVENTS |
+                            STORE_FLAG_HALF))
         return damaged(store, DPMF_ERR_STORE_VERSION,
                        "the store uses features this dpmf does not know", error);
     if (!read_layout(store, flags, header + STORE_HEADER_LAYOUT))
@@ -327,6 +328,22 @@ uint64_t store_n_blocks(const struct dpmf_store *store) { return store->n_blocks
 bool store_has_times(const struct dpmf_store *store) { return store->has_times; }
 const struct store_layout *store_layout_of(const struct dpmf_store *store) {
     return &store->layout;
+}
+int dpmf_store_check_apart(const struct dpmf_store *learnt, const struct dpmf_store *test,
+                           struct dpmf_error *error) {
+    int code = arguments_check(error, "learnt test", learnt, test);
+    if (code < 0) return code;
+    const enum store_kin kin = store_layout_kin(&learnt->layout, &test->layout);
+    if (kin == STORE_KIN_UNKNOWN || kin == STORE_KIN_APART) return 0;
+    code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         kin == STORE_KIN_WITHIN
+                             ? "these ratings and %s come of one split, and share ratings"
+                             : "these ratings and %s come of different splits, and may share "
+                               "ratings",
+                         learnt->path);
+    error_hint(error, "give both halves of one {:split}; if one is lost, split again");
+    error_place(error, test->path, 0, 0);
+    return code;
 }
 bool store_holds_events(const struct dpmf_store *store) { return store->layout.holds_events; }
 double store_least_event(const struct dpmf_store *store, double like) {

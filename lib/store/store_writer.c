@@ -41,8 +41,9 @@ static int put_header(struct store_writer *writer, const struct store_layout *la
     bytes_put_u32(header + 8, STORE_VERSION);
     bytes_put_u32(header + 12, (writer->has_times ? STORE_FLAG_TIMES : 0) |
                                    (is_recorded ? STORE_FLAG_LAYOUT : 0) |
-                                   (layout && layout->holds_events ? STORE_FLAG_EVENTS : 0));
-    if (is_recorded) store_layout_write(layout, header + STORE_HEADER_LAYOUT);
+                                   (layout && layout->holds_events ? STORE_FLAG_EVENTS : 0) |
+                                   (layout && store_layout_is_half(layout) ? STORE_FLAG_HALF : 0));
+    if (layout) store_layout_write(layout, header + STORE_HEADER_LAYOUT);
     bytes_put_u64(header + 56, checksum64(header, 56));
     return put(writer, header, sizeof header, error);
 }

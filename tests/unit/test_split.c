@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -86,6 +87,101 @@ static struct dpmf_split_report split(const char *from, const struct dpmf_split_
     triples_sort(&train);
     triples_sort(&test);
     return report;
+}
+
+/* What dpmf_store_check_apart says of two files. */
+static int check_apart(const char *learnt, const char *tested) {
+    struct dpmf_store *a = NULL, *b = NULL;
+    assert_int_equal(store_open_file(learnt, &a, NULL), 0);
+    assert_int_equal(store_open_file(tested, &b, NULL), 0);
+    int code = dpmf_store_check_apart(a, b, NULL);
+    dpmf_store_close(a);
+    dpmf_store_close(b);
+    return code;
+}
+
+/* Files of two splits are told apart, whichever way they were made; a split of a half works, and is
+ * apart from the first test set too. */
+static void halves_of_two_splits_are_told_apart(void **state) {
+    (void)state;
+    static const enum dpmf_split_by ways[] = {DPMF_SPLIT_RANDOM, DPMF_SPLIT_USER, DPMF_SPLIT_TIME,
+                                              DPMF_SPLIT_PROBE};
+    static const char *const probes[] = {"0:\nuser 0\nuser 7\n", "0:\nuser 0\nuser 14\n"};
+    char halves[2][2][TEMP_PATH_MAX], again[2][TEMP_PATH_MAX];
+    make_ratings(300, 60, 20, 50);
+    triples_write(&all, true, false, path);
+    for (int i = 0; i < 4; i++) {
+        const char name[] = {(char)('a' + i), '\0'};
+        temp_dir_file(&directory, name, halves[i / 2][i % 2]);
+    }
+    temp_dir_file(&directory, "again train", again[0]);
+    temp_dir_file(&directory, "again test", again[1]);
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+        struct dpmf_split_options options = dpmf_split_options_default();
+        options.by = ways[w];
+        options.probe = probe_path;
+        for (int i = 0; i < 2; i++) {
+            options.seed = (uint64_t)i + 1;
+            if (ways[w] == DPMF_SPLIT_TIME) options.test_fraction = i ? 0.3 : 0.1;
+            FILE *probe = fopen(probe_path, "w");
+            assert_non_null(probe);
+            fputs(probes[i], probe);
+            fclose(probe);
+            split(path, &options, 1 + 2 * i);
+            assert_int_equal(rename(train_path, halves[i][0]), 0);
+            assert_int_equal(rename(test_path, halves[i][1]), 0);
+        }
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(check_apart(halves[i][0], halves[i][1]), 0);
+            assert_int_equal(check_apart(halves[i][1], halves[i][0]), 0);
+            assert_int_equal(check_apart(path, halves[i][1]), 0); /* nothing is known of it */
+            assert_int_equal(check_apart(halves[i][0], halves[!i][1]), DPMF_ERR_USAGE_CONFLICT);
+            assert_int_equal(check_apart(halves[i][0], halves[!i][0]), DPMF_ERR_USAGE_CONFLICT);
+        }
+        options = dpmf_split_options_default();
+        options.seed = 5;
+        split(halves[0][0], &options, 2);
+        assert_int_equal(rename(train_path, again[0]), 0);
+        assert_int_equal(rename(test_path, again[1]), 0);
+        assert_int_equal(check_apart(again[0], again[1]), 0);
+        assert_int_equal(check_apart(again[0], halves[0][1]), 0);
+        assert_int_equal(check_apart(again[1], halves[0][1]), 0);
+        assert_int_equal(check_apart(again[0], halves[1][1]), DPMF_ERR_USAGE_CONFLICT);
+        assert_int_equal(check_apart(halves[0][0], again[1]), DPMF_ERR_USAGE_CONFLICT);
+    }
+}
+
+/* Coins follow from ids and the seed: what a split has left would be split by the same seed as if
+ * another share had been asked for. */
+static void the_seed_of_an_earlier_split_is_refused(void **state) {
+    (void)state;
+    static const enum dpmf_split_by ways[] = {DPMF_SPLIT_RANDOM, DPMF_SPLIT_USER};
+    make_ratings(2000, 60, 20, 0);
+    triples_write(&all, false, false, path);
+    char half[TEMP_PATH_MAX];
+    temp_dir_file(&directory, "half", half);
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+        struct dpmf_split_options options = dpmf_split_options_default();
+        struct dpmf_store *store = NULL;
+        struct dpmf_error error = {0};
+        options.by = ways[w];
+        options.test_fraction = 0.3;
+        split(path, &options, 2);
+        assert_int_equal(rename(train_path, half), 0);
+        assert_int_equal(store_open_file(half, &store, NULL), 0);
+        options.test_fraction = 0.5;
+        remove(test_path);
+        assert_int_equal(
+            dpmf_store_split(store, train_path, test_path, &options, NULL, NULL, &error),
+            DPMF_ERR_RATINGS_NONE_LEFT);
+        assert_non_null(strstr(error.message, "and not 50 %"));
+        assert_int_not_equal(access(train_path, F_OK), 0);
+        assert_int_not_equal(access(test_path, F_OK), 0);
+        dpmf_store_close(store);
+        options.seed = 2;
+        split(half, &options, 2);
+        assert_true(fabs((double)test.n / (double)(test.n + train.n) - 0.5) < 0.06);
+    }
 }
 
 static size_t count_ids(const struct triples *t, bool users) {
@@ -440,6 +536,8 @@ static void test_refused(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
+        TEST(halves_of_two_splits_are_told_apart),
+        TEST(the_seed_of_an_earlier_split_is_refused),
         TEST(test_random),  TEST(test_order_independence), TEST(test_by_number),
         TEST(test_by_user), TEST(test_by_time),
         TEST(test_ties),    TEST(test_no_times),           TEST(test_probe),   TEST(test_bad_probe),

@@ -284,7 +284,11 @@ static void test_newer_version(void **state) {
     temp_dir_write(path, bytes, n);
     assert_int_equal(read_whole(path), DPMF_ERR_STORE_VERSION);
     bytes_put_u32(bytes + 8, STORE_VERSION);
-    bytes_put_u32(bytes + 12, 8); /* a feature from the future */
+    bytes_put_u32(bytes + 12, STORE_FLAG_HALF); /* of which split is not said */
+    bytes_put_u64(bytes + 56, checksum64(bytes, 56));
+    temp_dir_write(path, bytes, n);
+    assert_int_equal(read_whole(path), DPMF_ERR_STORE_CORRUPT);
+    bytes_put_u32(bytes + 12, 16); /* a feature from the future */
     bytes_put_u64(bytes + 56, checksum64(bytes, 56));
     temp_dir_write(path, bytes, n);
     assert_int_equal(read_whole(path), DPMF_ERR_STORE_VERSION);

@@ -129,7 +129,7 @@ static void flags_are_kept(void **state) {
     assert_false(store_layout_is_by_record(&read));
     for (size_t i = 18; i < STORE_LAYOUT_BYTES; i++) {
         const uint8_t before = bytes[i];
-        if (i >= 24 && i < 32) continue; /* any threshold that is a number */
+        if (i >= 20 && i < 36) continue; /* any threshold that is a number, and the first halves */
         bytes[i] |= 0x80;
         assert_false(store_layout_read(bytes, &read));
         bytes[i] = before;
@@ -198,6 +198,89 @@ static void refusals_name_the_settings(void **state) {
 }
 
 /* ---- what becomes of it ---------------------------------------------------------------------- */
+
+static enum store_kin kin_of(const uint32_t a[STORE_SPLITS], const uint32_t b[STORE_SPLITS]) {
+    struct store_layout one = store_layout_declared(), other = store_layout_declared();
+    memcpy(one.half, a, sizeof one.half);
+    memcpy(other.half, b, sizeof other.half);
+    const enum store_kin kin = store_layout_kin(&one, &other);
+    assert_int_equal(store_layout_kin(&other, &one), kin);
+    return kin;
+}
+
+/* Which pairs of stores may be trained and tested on: numbers of splits are even, test halves have
+ * the lowest bit. */
+static void halves_know_each_other(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t a[STORE_SPLITS], b[STORE_SPLITS];
+        enum store_kin kin;
+    } cases[] = {
+        {{0}, {0}, STORE_KIN_UNKNOWN},
+        {{0}, {20}, STORE_KIN_UNKNOWN}, /* never split, or a part of what is not known */
+        {{STORE_HALF_SEVERAL}, {20}, STORE_KIN_UNKNOWN},
+        {{20}, {20}, STORE_KIN_UNKNOWN}, /* the same half: the training error is asked for */
+        {{20, 30, 40}, {20, 30, 40}, STORE_KIN_UNKNOWN},
+        {{20}, {21}, STORE_KIN_APART},
+        {{20, 30}, {21}, STORE_KIN_APART}, /* what was split again, and the first test set */
+        {{20, 30}, {21, 41}, STORE_KIN_APART},
+        {{20, 30}, {20, 31}, STORE_KIN_APART},
+        {{20, 30, 40}, {20, 30, 41}, STORE_KIN_APART},
+        {{20}, {20, 31}, STORE_KIN_WITHIN},
+        {{20, 30}, {20, 30, 41}, STORE_KIN_WITHIN},
+        {{20}, {31}, STORE_KIN_STRANGERS},
+        {{20}, {30}, STORE_KIN_STRANGERS},
+        {{20, 30}, {20, 41}, STORE_KIN_STRANGERS},
+        {{20, 30}, {51, 31}, STORE_KIN_STRANGERS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(kin_of(cases[i].a, cases[i].b), cases[i].kin);
+
+    /* A split adds itself at the end, and nothing where there is no room. */
+    struct store_layout layout = {.half = {STORE_HALF_SEVERAL}};
+    const uint32_t wanted[] = {20, 31, 2};
+    store_layout_add_half(&layout, UINT64_C(20) << 32 | 7, false);
+    store_layout_add_half(&layout, UINT64_C(30) << 32, true);
+    store_layout_add_half(&layout, 1, false); /* never 0, which is no half */
+    assert_memory_equal(layout.half, wanted, sizeof wanted);
+    store_layout_add_half(&layout, UINT64_C(50) << 32, true);
+    assert_memory_equal(layout.half, wanted, sizeof wanted);
+
+    /* As bytes, of a layout that is recorded and of one that is not. */
+    uint8_t bytes[STORE_LAYOUT_BYTES];
+    struct store_layout read;
+    store_layout_write(&layout, bytes);
+    assert_true(store_layout_read_unknown(bytes, &read));
+    assert_memory_equal(read.half, wanted, sizeof wanted);
+    assert_false(store_layout_read(bytes, &read)); /* nothing says how it was read */
+    bytes[3] = 1;
+    assert_false(store_layout_read_unknown(bytes, &read));
+    layout.origin = STORE_ORIGIN_GUESSED;
+    store_layout_write(&layout, bytes);
+    assert_true(store_layout_read(bytes, &read));
+    assert_memory_equal(read.half, wanted, sizeof wanted);
+    memset(bytes + 20, 0, 4); /* the second half without the first */
+    assert_false(store_layout_read(bytes, &read));
+    bytes[20] = STORE_HALF_SEVERAL;
+    assert_false(store_layout_read(bytes, &read));
+
+    /* Inputs that are the same half stay it; others are none. */
+    struct store_layout all = store_layout_declared(), one = store_layout_declared();
+    one.half[0] = 20;
+    store_layout_join(&all, &one);
+    store_layout_join(&all, &one);
+    assert_int_equal(all.half[0], 20);
+    one.half[0] = 21;
+    store_layout_join(&all, &one);
+    assert_false(store_layout_is_half(&all));
+    store_layout_join(&all, &one);
+    assert_false(store_layout_is_half(&all));
+    all = store_layout_declared(), one.half[0] = 0, one.formats = store_layout_format("csv");
+    store_layout_join(&all, &one);
+    one.half[0] = 20;
+    store_layout_join(&all, &one);
+    assert_false(store_layout_is_half(&all));
+}
 
 static void inputs_are_joined(void **state) {
     (void)state;
@@ -394,7 +477,7 @@ int main(void) {
         cmocka_unit_test(inputs_are_joined),        cmocka_unit_test(stores_carry_it_on),
         cmocka_unit_test(arrays_are_declared),      cmocka_unit_test(ids_follow_the_formats),
         cmocka_unit_test(old_stores_are_read),      cmocka_unit_test(wrong_layouts_are_refused),
-        cmocka_unit_test(all_formats_are_shown),
+        cmocka_unit_test(all_formats_are_shown),    cmocka_unit_test(halves_know_each_other),
     };
     return cmocka_run_group_tests(tests, enter_directory, remove_directory);
 }
