@@ -65,7 +65,21 @@ def coverage(summary):
     return lines + ["", f"(`make coverage`, commit {commit()}.)"]
 
 
+def merge_fuzzing():
+    """One row a day, commit and fuzzer, in the order in which they came."""
+    rows = {}
+    for row in rows_of("fuzzing.csv"):
+        sums = rows.setdefault((row["date"], row["commit"], row["fuzzer"]), [0, 0, 0])
+        for i, name in enumerate(("cpu_seconds", "runs", "found")):
+            sums[i] += int(row[name])
+    with open(data("fuzzing.csv"), "w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["date", "commit", "fuzzer", "cpu_seconds", "runs", "found"])
+        out.writerows([*key, *sums] for key, sums in rows.items())
+
+
 def fuzzing():
+    merge_fuzzing()
     rows, by_name = rows_of("fuzzing.csv"), collections.defaultdict(lambda: [0, 0, 0])
     for row in rows:
         sums = by_name[row["fuzzer"]]
