@@ -72,19 +72,19 @@ def make_release(binary, folder, movielens, epsilon):
     return os.path.join(folder, "release.safetensors")
 
 
-def picks(binary, release, five, dial):
-    """The first ten, and whether taste is the reason of each."""
+def picks(binary, release, catalogue, five, dial):
+    """The first ten, and whether taste is the reason of each; the page has the catalogue, too."""
     mine = ",".join(f"{item}:5" for item in five)
     done = subprocess.run([
-        binary, "recommend", release, "--ratings", mine, "-n", "10", "--taste",
-        str(dial), "--json", "-q"
+        binary, "recommend", release, "--ratings", mine, "-n", "10", "--catalogue", catalogue,
+        "--taste", str(dial), "--json", "-q"
     ], capture_output=True, text=True, check=True)
     items = [json.loads(line)["item"] for line in done.stdout.splitlines()]
     tastes = 0
     for item in items:
         told = subprocess.run([
-            binary, "explain", release, "--ratings", mine, "--item", item, "--taste",
-            str(dial), "--json", "-q"
+            binary, "explain", release, "--ratings", mine, "--item", item, "--catalogue", catalogue,
+            "--taste", str(dial), "--json", "-q"
         ], capture_output=True, text=True, check=True)
         tastes += json.loads(told.stdout.splitlines()[0]).get("reason") == "taste"
     return items, tastes
@@ -99,7 +99,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="dpmf-tastes-")
     try:
         release = make_release(binary, folder, movielens, sys.argv[3] if len(sys.argv) > 3 else "2")
-        return measure(binary, release, read_movies(os.path.join(movielens, "movies.dat")),
+        return measure(binary, release, os.path.join(movielens, "movies.dat"),
                        int(sys.argv[4]) if len(sys.argv) > 4 else SEED)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -114,7 +114,8 @@ def draw_tastes(seed, known, movies):
         ][:KNOWN], 5)
 
 
-def measure(binary, release, movies, seed):
+def measure(binary, release, catalogue, seed):
+    movies = read_movies(catalogue)
     _, tensors = release_file.read_release(release)
     names, offsets, counts = tensors["item_id_bytes"].tobytes(
     ), tensors["item_id_offsets"], tensors["item_counts"]
@@ -128,7 +129,7 @@ def measure(binary, release, movies, seed):
     for taste, five in draw_tastes(seed, known, movies):
         share = (sum(float(counts[i]) for i, item in enumerate(ids) if fits(taste, movies[item])) /
                  float(counts.sum()))
-        results = [picks(binary, release, five, dial) for dial in [0.5, 1]]
+        results = [picks(binary, release, catalogue, five, dial) for dial in [0.5, 1]]
         found = [sum(fits(taste, movies[item]) for item in items) for items, _ in results]
         reasons += results[0][1]
         if found[0] < MIDDLE or found[1] < TASTE:

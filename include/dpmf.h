@@ -1838,6 +1838,56 @@ DPMF_API int dpmf_model_histories(const struct dpmf_model *model, struct dpmf_st
  * know. */
 struct dpmf_own;
 
+/* What a catalogue says of items beside their titles: kinds (genres, subjects) and years. */
+struct dpmf_facts;
+
+/* Reads the kinds and years of a model's items from a table that has their titles: columns such as
+ * `genres` and `year`, MovieLens' movies.dat, or years at the end of titles.
+ *
+ * @param model  the model
+ * @param path   the table
+ * @param run    threads, memory and warnings; may be NULL
+ * @param facts  receives what was found, to be freed with dpmf_facts_free; NULL after a failure
+ * @param error  receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_IO_*     the table cannot be read
+ * @error DPMF_ERR_INPUT_*  the table is bad: the code says how, `error` where
+ */
+DPMF_API int dpmf_facts_read(const struct dpmf_model *model, const char *path,
+                             const struct dpmf_run *run, struct dpmf_facts **facts,
+                             struct dpmf_error *error);
+
+/* Frees what a catalogue says.
+ *
+ * @param facts  may be NULL
+ */
+DPMF_API void dpmf_facts_free(struct dpmf_facts *facts);
+
+/* What was found, as dpmf_model_set_facts takes it.
+ *
+ * @param facts  what a catalogue says
+ * @return what was found, which lives as long as `facts`; NULL where the table says nothing of the
+ *         kind
+ */
+DPMF_API const struct dpmf_item_facts *dpmf_facts_items(const struct dpmf_facts *facts);
+
+/* The name of a kind.
+ *
+ * @param facts  what a catalogue says
+ * @param kind   the number of the kind
+ * @return the name; NULL where there is no such kind
+ */
+DPMF_API const char *dpmf_facts_kind(const struct dpmf_facts *facts, uint64_t kind);
+
+/* How many names of kinds were left out, since they are too long or not UTF-8.
+ *
+ * @param facts  what a catalogue says
+ * @param all    receives whether there are more than 400 kinds, which are then all left out; may be
+ *               NULL
+ * @return the number of names
+ */
+DPMF_API uint64_t dpmf_facts_left_out(const struct dpmf_facts *facts, bool *all);
+
 /* What dpmf_own_read found. The pointers are valid as long as the ratings. */
 struct dpmf_own_info {
     const struct dpmf_own_rating *ratings; /* the ratings, each item once */

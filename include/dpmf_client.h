@@ -449,6 +449,30 @@ DPMF_API const float *dpmf_model_user_biases(const struct dpmf_model *model);
  */
 DPMF_API const float *dpmf_model_item_counts(const struct dpmf_model *model);
 
+/* What is publicly known of the items of a model. */
+struct dpmf_item_facts {
+    const uint16_t *years;      /* year of each item; 0: unknown; may be NULL */
+    const uint64_t *kind_start; /* one more than items: where the kinds of each item begin */
+    const uint16_t *kinds;      /* their kinds, each below n_kinds */
+    uint64_t n_kinds;           /* number of kinds; 0: none are known, the two before may be NULL */
+    uint64_t spare[4];          /* 0 */
+};
+
+/* Tells a release what is publicly known of its items, such as their genres and years: lists for
+ * someone with ratings of their own are then better, as docs/goals.md says. Call it before anyone
+ * is fitted, and once. Whoever has been fitted stays as they are.
+ *
+ * @param model  a release with counts and at most 64 factors
+ * @param facts  what is known, which is copied
+ * @param error  receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_MODEL_KIND    the model is no such release
+ * @error DPMF_ERR_USAGE_STRUCT  `spare` is not 0
+ * @error DPMF_ERR_USAGE_VALUE   kinds are not in order, or the model knows about its items already
+ */
+DPMF_API int dpmf_model_set_facts(struct dpmf_model *model, const struct dpmf_item_facts *facts,
+                                  struct dpmf_error *error);
+
 /* Predicts the rating of a pair.
  *
  * @param model  the model

@@ -50,7 +50,8 @@ const struct verb verb_explain = {
             "speak for the item, then those that speak against it, the largest first, each with "
             "their sum. Where taste adds little, no rating is named: the item is popular with "
             "nearly everyone, or merely among the best of the rest. A user of the model is "
-            "fitted anew, so that the score differs a little from what dpmf recommend prints.",
+            "fitted anew, so that the score differs a little from what dpmf recommend prints. "
+            "Of a release, years and kinds of items in --catalogue count in taste.",
             SCORE_PARAGRAPH,
             "With --by rating the predicted rating is taken apart in the same way; it is not "
             "clamped to the scale.",
@@ -323,6 +324,7 @@ static int run(struct invocation *invocation) {
         status = model_use_find(invocation, e.model, MODEL_ITEM, invocation->value[OPTION_ITEM],
                                 &e.item);
     if (status == STATUS_DONE) status = model_titles_read(invocation, e.model, &e.catalogue);
+    if (status == STATUS_DONE) status = model_facts_take(invocation, e.model);
     if (status == STATUS_DONE)
         status = command_has(invocation, OPTION_MINE)
                      ? own_ratings_read(invocation, e.model, &e.catalogue, &e.own)

@@ -67,7 +67,8 @@ const struct verb verb_recommend = {
             "With --item-features items without ratings are recommended, too, placed by what is "
             "known about them, and with --user-features so are users: docs/features.md.",
             "A release knows nobody: it needs --ratings, or a --history, of which --user "
-            "chooses one user; without --user, everyone in the history gets recommendations.",
+            "chooses one user; without --user, everyone in the history gets recommendations. "
+            "Years and kinds of items in --catalogue (genres, subjects) then count in taste.",
             MINE_PARAGRAPH,
             "With --json it prints an object a line with user (null with --ratings), item, "
             "score, rank and rating (the predicted one), title where --catalogue has one, and "
@@ -416,6 +417,7 @@ static int run(struct invocation *invocation) {
     if (status == STATUS_DONE)
         status = model_use_list(invocation, r.model, OPTION_EXCLUDE, &r.exclude);
     if (status == STATUS_DONE) status = model_titles_read(invocation, r.model, &r.catalogue);
+    if (status == STATUS_DONE) status = model_facts_take(invocation, r.model);
     if (status == STATUS_DONE) status = recommend(&r);
     model_titles_free(&r.catalogue);
     dpmf_user_free(r.user);

@@ -332,6 +332,29 @@ int model_titles_publish(struct invocation *invocation, const struct dpmf_model 
     return read_titles(invocation, model, true, catalogue);
 }
 
+int model_facts_take(struct invocation *invocation, struct dpmf_model *model) {
+    enum { FACTORS_MOST = 64 }; /* as dpmf_model_set_facts takes them */
+    struct dpmf_model_info info;
+    struct dpmf_error error = {0};
+    struct dpmf_facts *facts = NULL;
+    dpmf_model_info(model, &info);
+    const bool has_use =
+        strcmp(info.kind, "release") == 0 && info.has_counts && info.factors <= FACTORS_MOST;
+    if (!command_has(invocation, OPTION_CATALOGUE) || !has_use) return STATUS_DONE;
+    const char *path = invocation->value[OPTION_CATALOGUE];
+    struct stat about;
+    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
+        terminal_note_print(&invocation->terminal,
+                            "%s is no file: its years and kinds do not count in taste", path);
+        return STATUS_DONE;
+    }
+    int code = dpmf_facts_read(model, path, &invocation->run, &facts, &error);
+    if (code == 0 && dpmf_facts_items(facts))
+        code = dpmf_model_set_facts(model, dpmf_facts_items(facts), &error);
+    dpmf_facts_free(facts);
+    return code != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
+}
+
 const char *model_title(const struct catalogue *catalogue, uint64_t item) {
     return item < catalogue->n ? catalogue->titles[item] : NULL;
 }

@@ -77,6 +77,8 @@ int model_titles_read(struct invocation *invocation, const struct dpmf_model *mo
  * refused. */
 int model_titles_publish(struct invocation *invocation, const struct dpmf_model *model,
                          struct catalogue *catalogue);
+/* Tells a release what --catalogue says of kinds and years, where its scores have use for it. */
+int model_facts_take(struct invocation *invocation, struct dpmf_model *model);
 const char *model_title(const struct catalogue *catalogue, uint64_t item); /* NULL: none */
 void model_titles_free(struct catalogue *catalogue);
 

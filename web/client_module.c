@@ -192,6 +192,29 @@ EXPORT(int32_t, open, void *bytes, uint32_t n) {
 /* A release of events: hearts are given, and no rating is predicted. */
 static bool is_of_events(void) { return strcmp(info.goal, "ranking") == 0; }
 
+/* The person once more, with the ratings that there are. */
+static int32_t fit_again(void) {
+    const struct dpmf_own_rating *ratings = NULL;
+    struct dpmf_user *fresh = NULL;
+    const size_t n = dpmf_user_ratings(user, &ratings);
+    int code = dpmf_user_fold_in(model, ratings, n, &fresh, &error);
+    if (code < 0) return code;
+    dpmf_user_free(user);
+    user = fresh;
+    return 0;
+}
+
+/* Years and kinds of all items, as struct dpmf_item_facts has them, in memory that allocate() gave.
+ */
+EXPORT(int32_t, facts, const uint16_t *years, const uint64_t *start, const uint16_t *kinds,
+       uint32_t n_kinds) {
+    if (!model) return fail("no release is open");
+    const struct dpmf_item_facts facts = {
+        .years = years, .kind_start = start, .kinds = kinds, .n_kinds = n_kinds};
+    int32_t code = dpmf_model_set_facts(model, &facts, &error);
+    return code == 0 ? fit_again() : code;
+}
+
 /* Items, factors, offset, min, max, whether there is a dial, whether it is of events, and from
  * which rating on something is one, which may be -Infinity. */
 EXPORT(int32_t, describe, void) {

@@ -4,8 +4,9 @@
  * of ridge.h,
  *
  *     dial (p + g u).x  =  sum_j share_j,
- *     share_j = dial (w_j (v_j - m)^T (W C + penalty I)^-1 x  +  g y_j (0, x)^T A^-1 x_j).
+ *     share_j = dial (w_j (v_j - m)^T (W C + penalty I)^-1 x  +  g y_j (0, x)^T A^-1 x_j),
  *
+ * and what years and kinds of items add is shared in the same way (facts.h).
  * Of a model that ranks, and of lists by rating, the first term is not there. Ratings at hand are
  * fitted for the purpose; a user who rates on has the factor of A already.
  */
@@ -65,7 +66,7 @@ static int share_vector(const struct dpmf_user *user, double weight, const doubl
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* `space` has room for k + 1 numbers, then for n + k + 1. */
+/* `space` has room for k + 1 numbers, then for n + k + 1, or twice the columns of facts. */
 static int share_taste(const struct dpmf_user *user, const struct dpmf_order *order, uint64_t item,
                        double *space, double *shares, struct dpmf_error *error) {
     const struct dpmf_model *model = user->model;
@@ -81,6 +82,9 @@ static int share_taste(const struct dpmf_user *user, const struct dpmf_order *or
     if (has_choice) {
         for (size_t c = 0; c < k; c++) more[c] = x[c + 1];
         taste_share(&model->taste, &model->factors, user->known.at, n, more, shares);
+        if (user->told)
+            facts_share(&model->facts, &model->taste, &model->factors, user->known.at, n, item,
+                        more, more + model->facts.width, shares);
     }
     int code = user->is_known ? 0
                               : share_vector(user, has_choice ? score_quality(model) : 1, x, more,
@@ -101,7 +105,8 @@ int dpmf_user_explain(const struct dpmf_model *model, const struct dpmf_user *us
     code = score_order_find(user->model, asked, &order, error);
     if (code == 0) code = dpmf_user_score(user->model, user, &order, item, score, error);
     if (code < 0 || user->known.n == 0) return code;
-    space = memory_alloc(user->known.n + 2 * ((size_t)user->model->factors.k + 1), sizeof(double));
+    const size_t columns = (size_t)user->model->factors.k + 1 + user->model->facts.width;
+    space = memory_alloc(user->known.n + 2 * columns, sizeof(double));
     code = space ? share_taste(user, &order, item, space, shares, error) : error_no_memory(error);
     free(space);
     return code;

@@ -24,6 +24,9 @@ static int make_room(struct dpmf_user *user, struct dpmf_error *error) {
     user->x = memory_alloc_zero((size_t)factors->k + 1, sizeof(double));
     user->choice = memory_alloc_zero(factors->k, sizeof(double));
     if (!user->vector || !user->x || !user->choice) return error_no_memory(error);
+    const size_t told = user->model->facts.width;
+    if (told > 0) user->told = memory_alloc_zero(told, 2 * sizeof(double));
+    if (told > 0 && !user->told) return error_no_memory(error);
     if (posix_memalign(&row, KERNEL_ALIGN, n * sizeof(float)) != 0) return error_no_memory(error);
     user->row = row;
     for (size_t c = 0; c < n; c++) user->row[c] = 0;
@@ -65,6 +68,9 @@ void user_choice_find(struct dpmf_user *user) {
     const struct dpmf_model *model = user->model;
     if (!model->state.ranks)
         taste_fit(&model->taste, &model->factors, user->known.at, user->known.n, user->choice);
+    if (user->told)
+        facts_fit(&model->facts, &model->taste, &model->factors, user->known.at, user->known.n,
+                  user->told, user->told + model->facts.width);
 }
 
 /* The vector that the model has of a user, or what fits the ratings. */
@@ -140,6 +146,7 @@ void dpmf_user_free(struct dpmf_user *user) {
     free(user->vector);
     free(user->row);
     free(user->choice);
+    free(user->told);
     free(user->x);
     normal_equations_free(&user->equations);
     free(user);
@@ -157,7 +164,8 @@ struct person user_person(const struct dpmf_user *user) {
     return (struct person){.bias = user->bias,
                            .row = is_anyone ? NULL : user->row,
                            .vector = is_anyone ? NULL : user->vector,
-                           .choice = user->known.n > 0 || !user->is_known ? user->choice : NULL};
+                           .choice = user->known.n > 0 || !user->is_known ? user->choice : NULL,
+                           .told = user->known.n > 0 ? user->told : NULL};
 }
 
 static int take_place(struct scorer *scorer, const struct dpmf_user *user,

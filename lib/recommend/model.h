@@ -9,6 +9,7 @@
 #include "kernels/score_kernels.h"
 #include "model/checkpoint.h"
 #include "model/release.h"
+#include "recommend/facts.h"
 #include "recommend/taste.h"
 
 enum model_kind { MODEL_CHECKPOINT, MODEL_RELEASE };
@@ -28,6 +29,7 @@ struct dpmf_model {
 
     /* What lists are ordered by (score.h). */
     struct taste_space taste;
+    struct facts_space facts; /* of a release, for whoever has a catalogue at home */
     float *crowd;         /* how much everyone likes each item; NULL: lists are by rating alone */
     double crowd_max;     /* the largest without its sign */
     double *average_user; /* k, of a model that ranks; else NULL */

@@ -93,6 +93,7 @@ int score_prepare(struct dpmf_model *model, struct dpmf_error *error) {
 
 void score_free(struct dpmf_model *model) {
     taste_space_free(&model->taste);
+    facts_space_free(&model->facts);
     free(model->crowd);
     free(model->average_user);
     model->crowd = NULL;
@@ -152,12 +153,19 @@ int scorer_init(struct scorer *scorer, const struct dpmf_model *model, struct dp
     }
     scorer->row = row;
     for (size_t c = 0; c < n; c++) scorer->row[c] = 0;
+    if (model->facts.width == 0) return 0;
+    if (posix_memalign(&row, KERNEL_ALIGN, (size_t)model->factors.items.n * sizeof(float)) != 0) {
+        scorer_free(scorer);
+        return error_no_memory(error);
+    }
+    scorer->told = row;
     return 0;
 }
 
 void scorer_free(struct scorer *scorer) {
     free(scorer->vector);
     free(scorer->row);
+    free(scorer->told);
     *scorer = (struct scorer){0};
 }
 
@@ -188,14 +196,22 @@ static void set_score(struct scorer *scorer, const struct dpmf_model *model,
     const double unit = factors_unit(model->factors.min, model->factors.max);
     const double dial = 2 * scorer->order.taste * model->taste_weight, g = score_quality(model);
     const double weight = person->choice || model->of_events ? g : 1 / unit;
+    double told_max = 0;
     scorer->middle = 0;
     for (size_t c = 0; c < model->factors.k; c++) {
         const double p = person->choice ? person->choice[c] : 0;
         scorer->vector[c] = dial * (p + weight * u_at(person, c));
-        scorer->middle += scorer->vector[c] * model->taste.mean[c];
     }
+    if (person->told)
+        told_max = facts_score(&model->facts, person->told, dial, model->crowd, scorer->told,
+                               scorer->vector);
+    for (size_t c = 0; c < model->factors.k; c++)
+        scorer->middle += scorer->vector[c] * model->taste.mean[c];
     scorer->habit = g * (person->bias + average_of(model, person));
     take_vector(scorer, model, scorer->habit - scorer->middle);
+    if (!person->told) return;
+    scorer->scoring.biases = scorer->told;
+    scorer->scoring.bias_max = told_max;
 }
 
 static void set_ranked(struct scorer *scorer, const struct dpmf_model *model,
@@ -243,6 +259,9 @@ static double taste_of(const struct scorer *scorer, uint64_t item, const struct 
     const struct dpmf_model *model = scoring->model;
     const float *v = model_item_row(model, item);
     if (model->state.ranks && scoring->vector != scorer->vector) return score->total - score->crowd;
+    if (scoring->biases == scorer->told && scorer->told)
+        return model_dot_double(scoring->vector, v, model->factors.k) - scorer->middle +
+               ((double)scorer->told[item] - (double)model->crowd[item]);
     if (scoring->vector)
         return model_dot_double(scoring->vector, v, model->factors.k) - scorer->middle;
     return scoring->row ? model_dot(scoring->row, v, model->factors.k) - scorer->middle : 0;

@@ -6,12 +6,13 @@
  *
  *     crowd_j = log(N_j / average N) + g b_j          liked by everyone
  *     habit   = g (a + u.m)                           how this person rates: the same for all items
- *     taste_j = (p + g u).(v_j - m)                   this person's taste
+ *     taste_j = (p + g u).(v_j - m) + q.d_j           this person's taste
  *
  * t is the dial, from 0, the crowd alone, to 1; in the middle taste counts once. N_j is how many
  * people had the item, p the person's choices and m the average vector (taste.h); b_j, a and u are
  * the item's bias, the person's bias and their vector, as for predicted ratings, which count g =
- * 0.3 a quarter of the scale. Someone of whom the model knows u and no history is given is ranked
+ * 0.3 a quarter of the scale. q.d_j is what years and kinds of items, where they are known, add to
+ * that (facts.h), and 0 elsewhere. Someone of whom the model knows u and no history is given is ranked
  * with taste_j = u.(v_j - m) / unit.
  *
  * A release of events has no ratings: g is 0, w_h is 1, and it says by what taste_j is multiplied
@@ -41,6 +42,7 @@ struct person {
     const float *row;     /* u, laid out for the kernels; NULL: nothing is known of them */
     const double *vector; /* u in double; NULL: the row says it all */
     const double *choice; /* p; NULL: there is no history */
+    const double *told;   /* q; NULL: nothing is known of the items */
 };
 
 /* A user of the model. `choice` may be NULL. */
@@ -55,6 +57,7 @@ struct scorer {
     double middle;  /* what an item of the average vector has of u.v: taste is what is beyond it */
     double *vector; /* k: what items are multiplied with */
     float *row;     /* the same for the kernels */
+    float *told;    /* crowd and what q adds to it, of each item; NULL: nothing is known of them */
     struct scoring rating;
 };
 

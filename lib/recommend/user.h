@@ -18,6 +18,7 @@ struct dpmf_user {
     double *vector; /* k */
     float *row;     /* the same, laid out as the model's for its kernels */
     double *choice; /* k: p of taste.h */
+    double *told;   /* q of facts.h, and room for as much; NULL: nothing is known of the items */
     bool is_known;  /* the vector is the model's own, not fitted to the ratings */
     struct normal_equations equations; /* their width is 0 while they are not kept */
     double *x; /* k + 1: room for a row of the equations, and for a solution */

@@ -1154,7 +1154,7 @@ FOLD_IN = """return arguments[0].map((own) => {
 class Dense:
     """What docs/formats/release.md and docs/goals.md say, in float64."""
 
-    def __init__(self, metadata, tensors):
+    def __init__(self, metadata, tensors, facts=None):
         number = {
             key: float(metadata["dpmf." + key])
             for key in ["offset", "min", "max", "factor_penalty", "bias_penalty"]
@@ -1170,6 +1170,28 @@ class Dense:
         self.C = (self.centred * (counts / counts.sum())[:, None]).T @ self.centred
         self.crowd = np.log(counts / counts.mean()) + 0.3 / self.unit * self.b
         self.crowd = self.crowd.astype(np.float32).astype(float)
+        self.rest = self.rest_of(counts / counts.sum(), *facts) if facts else None
+
+    def rest_of(self, share, years, kinds):
+        """d of docs/goals.md, and its covariance: all years are known, and some kinds."""
+        years = np.maximum(years, max(years) - 115)
+        knots = np.arange(max(years), min(years) - 5, -5)
+        tents = np.maximum(0, 1 - np.abs(years[:, None] - knots) / 10)
+        names = {name for own in kinds for name in own}
+        often = [name for name in names
+                 if sum(name in own for own in kinds) >= max(3, 0.003 * len(kinds))]
+        of = np.array([[float(name in own) for name in often] for own in kinds])
+        has = of.any(axis=1)
+        f = []
+        for columns, known, variance in [(tents, years > 0, 2), (of, has, 1)]:
+            mean = (share * known) @ columns / (share @ known)
+            columns = np.where(known[:, None], columns - mean, 0)
+            f.append(columns * np.sqrt(variance / (share @ columns**2).sum()))
+        f = np.hstack(f)
+        little = 1e-6 * np.trace(self.C) / len(self.C)
+        d = f - self.centred @ np.linalg.solve(self.C + little * np.eye(len(self.C)),
+                                               (self.centred * share[:, None]).T @ f)
+        return d, (d * share[:, None]).T @ d
 
     def solve(self, own):
         """The best twenty of the others, all scores, and all predicted ratings."""
@@ -1182,6 +1204,10 @@ class Dense:
         p = np.linalg.solve(np.abs(weights).sum() * self.C + np.eye(k) * np.trace(self.C) / 2,
                             weights @ self.centred[items])
         scores = self.crowd + g * (w[0] + w[1:] @ self.mean) + self.centred @ (p + g * w[1:])
+        if self.rest:
+            d, D = self.rest
+            scores += d @ np.linalg.solve(np.abs(weights).sum() * D + np.eye(len(D)),
+                                          weights @ d[items])
         others = np.ones(len(self.b), bool)
         others[items] = False
         order = np.lexsort((np.arange(len(self.b)), -scores))
@@ -1189,8 +1215,8 @@ class Dense:
                 ], scores, self.offset + self.b + w[0] + self.V @ w[1:]
 
 
-def compare_with_numpy(page, metadata, tensors, users):
-    worst, dense = 0, Dense(metadata, tensors)
+def compare_with_numpy(page, metadata, tensors, users, facts=None):
+    worst, dense = 0, Dense(metadata, tensors, facts)
     for at in range(0, len(users), 100):
         some = users[at:at + 100]
         for own, answer in zip(some, page.run(FOLD_IN, some)):
@@ -1217,7 +1243,12 @@ def test_fold_in_equals_numpy_on_movielens(page, material):
         user, item, rating, _ = line.split("::")
         users.setdefault(user, []).append((number[item], int(rating)))
     chosen = np.random.default_rng(1).choice(sorted(users), 1000, replace=False)
-    return compare_with_numpy(page, metadata, tensors, [users[user] for user in chosen])
+    with open(movies, encoding="latin-1") as file:
+        known = {row[0]: row for row in (line.rstrip("\n").split("::") for line in file)}
+    rows = [known[ids[offsets[i]:offsets[i + 1]].decode()] for i in range(len(offsets) - 1)]
+    facts = (np.array([int(title.rstrip()[-5:-1]) for _, title, _ in rows]),
+             [kinds.split("|") for _, _, kinds in rows])
+    return compare_with_numpy(page, metadata, tensors, [users[user] for user in chosen], facts)
 
 
 def test_fold_in_equals_numpy_on_18000_by_64(page, material):

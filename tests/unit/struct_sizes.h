@@ -9,6 +9,7 @@ EXACTLY(dpmf_scored_item, 16);
 EXACTLY(dpmf_order, 48);
 EXACTLY(dpmf_score, 80);
 EXACTLY(dpmf_own_rating, 16);
+EXACTLY(dpmf_item_facts, 64);
 EXACTLY(dpmf_diary_entry, 152);
 EXACTLY(dpmf_diary_info, 144);
 AT_LEAST(dpmf_run, 64);

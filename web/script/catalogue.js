@@ -70,6 +70,25 @@ function readFacts() {
     facts = { ...read, hasYears: read.years.some((year) => year > 0) };
 }
 
+/* Tells the module what is known, once: lists of whoever has rated something count it (docs/goals.md). Without counts, or with
+ * very many factors, a release has no use for it. */
+const TOLD_FACTORS_MAX = 64;
+let areFactsTold = false;
+
+function tellFacts() {
+    if (areFactsTold) return;
+    areFactsTold = true;
+    if (!facts || !release.hasDial || release.factors > TOLD_FACTORS_MAX) return;
+    const start = new BigUint64Array(release.items + 1);
+    facts.of.forEach((own, item) => { start[item + 1] = start[item] + BigInt(own.length); });
+    const parts = [start, Uint16Array.from(facts.years), Uint16Array.from(facts.of.flat())];
+    const places = parts.map((part) => wasm.allocate(part.byteLength));
+    if (places.some((place) => !place)) throw new Error(t("troubleMemory"));
+    parts.forEach((part, i) => bytesAt(places[i], part.byteLength).set(new Uint8Array(part.buffer)));
+    ask("facts", places[1], places[0], places[2], facts.kinds.length);
+    places.forEach((place) => wasm.deallocate(place));
+}
+
 /* Year and kinds of an item, in a line; "" where nothing is known. */
 function factsOf(item) {
     if (!facts) return "";

@@ -62,7 +62,7 @@ let firstTime = NaN; /* when the first picture was there */
 function afterPicture() {
     requestAnimationFrame(() => setTimeout(() => {
         firstTime = performance.now();
-        setTimeout(indexTitles, 50);
+        setTimeout(() => { tellFacts(); indexTitles(); }, 50);
     }));
 }
 

@@ -89,6 +89,7 @@ function rate(item, value, place = null) {
 }
 
 function setRating(item, value) {
+    tellFacts();
     ask("rate", item, value === null ? NaN : value);
     if (value === null) ratings.delete(item);
     else ratings.set(item, value);

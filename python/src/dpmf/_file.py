@@ -75,6 +75,18 @@ class ModelFile:
         self.has_features = True
         lib.dpmf_model_info(self.model, self.info)
 
+    def add_facts(self, catalogue: bytes, run: Any) -> None:
+        """Kinds and years of a release's items, from a table. Before anyone is fitted."""
+        facts = ffi.new("struct dpmf_facts **")
+        run.call(lib.dpmf_facts_read, self.model, catalogue, run.pointer, facts)
+        try:
+            found = lib.dpmf_facts_items(facts[0])
+            if found:
+                error = new_error()
+                check(lib.dpmf_model_set_facts(self.model, found, error), error, self._names())
+        finally:
+            lib.dpmf_facts_free(facts[0])
+
     @property
     def event(self) -> float:
         """What an event counts as, among ratings that a model that ranks is given."""

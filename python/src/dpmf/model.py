@@ -820,7 +820,8 @@ def opener(ratings: Any, ranks: bool = False, likes: bool = False) -> OpenStore:
 
 
 def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str = "auto",
-         n_threads: int = 0, item_features: Any = None, user_features: Any = None) -> Model:
+         n_threads: int = 0, item_features: Any = None, user_features: Any = None,
+         catalogue: Optional[PathLike] = None) -> Model:
     """Opens a checkpoint or a release: one of `Model.save`, or of ``dpmf train``.
 
     A release is checked: its digest, that it holds nothing else, and the arithmetic of its privacy
@@ -828,7 +829,9 @@ def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str =
     checkpoint's users have given, in any form that `fit` or `fit_file` take (columns as a tuple),
     so that what was rated can be left out. `ids` is the type of ids in answers, "int" or "str";
     "auto" gives whole numbers where all of them are. `item_features` and `user_features` place
-    items and users without ratings in a checkpoint, as in `Model`.
+    items and users without ratings in a checkpoint, as in `Model`. `catalogue` is a table with
+    kinds and years of items (docs/goals.md), which a release counts in the taste of whoever has
+    ratings of their own, as ``dpmf recommend --catalogue`` and the page do.
     """
     if ids not in ("auto", "int", "str"):
         raise usage(f'ids={shown(ids)} is not "auto", "int" or "str"')
@@ -848,6 +851,8 @@ def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str =
     model.set_params(item_features=item_features, user_features=user_features)
     with WorkFolder() as folder:
         file.add_features(*feature_files(folder, item_features, user_features), model._run())
+    if catalogue is not None:
+        file.add_facts(path_bytes(catalogue), model._run())
     fitted = Fitted(file, ids == "str", ids == "str")
     if ids == "int" and fitted.items.array.dtype != np.int64:
         raise usage(f"{file.name}: its items are not all whole numbers", 'leave ids out')
