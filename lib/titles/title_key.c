@@ -64,6 +64,34 @@ static unsigned number_of(const struct title_part *word, bool is_first, bool is_
     return roman(word);
 }
 
+/* By digits, without those in front that say nothing; 0: they are none, or too many. */
+static unsigned digits(const struct title_part *word) {
+    unsigned value = 0;
+    if (word->n > 2 || word->text[0] == '0') return 0;
+    for (size_t i = 0; i < word->n; i++) {
+        if (word->text[i] < '0' || word->text[i] > '9') return 0;
+        value = 10 * value + (unsigned)(word->text[i] - '0');
+    }
+    return value;
+}
+
+size_t title_number_spellings(const struct title_part *word, bool is_first,
+                              char out[TITLE_SPELLINGS][TITLE_SPELLING_ROOM]) {
+    static const char *const ones[] = {"", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"};
+    enum { ROMAN_MOST = 39 };
+    if (word->n == 0) return 0;
+    unsigned value = digits(word);
+    for (unsigned i = 0; i < 10; i++)
+        if (is_word(word, number_words[i])) value = i + 1;
+    if (value == 0 && !(is_first && word->n == 1)) value = roman(word);
+    if (value == 0 || value > ROMAN_MOST) return 0;
+    sprintf(out[0], "%u", value);
+    sprintf(out[1], "%.*s%s", (int)(value / 10), "xxx", ones[value % 10]);
+    if (value > 10) return 2;
+    sprintf(out[2], "%s", number_words[value - 1]);
+    return 3;
+}
+
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* The words of a folded text without blanks. */

@@ -27,13 +27,14 @@ enum {
     MARK_NEAR = 8,   /* it does with one typing error */
     MARK_FAR = 16,   /* it does with two */
     MARK_HEAD = 24,  /* all that was typed begins with the word, or the word with it: one bit */
+    MARK_NUMBER = 25, /* it is a number that was typed, however either is written: one bit */
 };
 
 /* How a title answers, the best first. */
 enum tier {
     TIER_WHOLE,  /* it is what was typed, but for an article and the year */
     TIER_BEGINS, /* it begins so */
-    TIER_PHRASE, /* a word within begins so, blanks aside */
+    TIER_PHRASE, /* a word within begins so, blanks aside; or all words with a number do */
     TIER_WORDS,  /* for each word typed one begins so */
     TIER_HOLDS,  /* for each word typed one holds it */
     TIER_NEAR,   /* with typing errors: and one further for each of them */
@@ -102,15 +103,44 @@ static void mark_beginning(struct search *search, const char *text, size_t n, un
         search->titles->mark[word] |= 1u << bit;
 }
 
+/* @return the word that is just this; n_words when there is none */
+static uint32_t find_word(const struct dpmf_titles *titles, const char *text, size_t n) {
+    const uint32_t word = border(titles, text, n, false);
+    return word < titles->n_words && titles_word(titles, word).n == n &&
+                   memcmp(titles_word(titles, word).text, text, n) == 0
+               ? word
+               : titles->n_words;
+}
+
+/* Words that are the same number as one that was typed: "rocky 2" is "Rocky II". @return how many
+ */
+static size_t same_number(const struct search *search, size_t typed, uint32_t *words) {
+    char spelling[TITLE_SPELLINGS][TITLE_SPELLING_ROOM];
+    const size_t n = title_number_spellings(&search->word[typed], typed == 0, spelling);
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t word = find_word(search->titles, spelling[i], strlen(spelling[i]));
+        if (word < search->titles->n_words) words[found++] = word;
+    }
+    return found;
+}
+
+static void mark_numbers(struct search *search) {
+    uint32_t words[TITLE_SPELLINGS];
+    for (size_t j = 0; j < search->n_words; j++) {
+        const size_t n = same_number(search, j, words);
+        for (size_t i = 0; i < n; i++)
+            search->titles->mark[words[i]] |= 1u << (MARK_BEGINS + j) | 1u << MARK_NUMBER;
+    }
+}
+
 /* Marks the words that a run can begin with: those that what was typed begins with. */
 static void mark_heads(struct search *search) {
     const struct dpmf_titles *titles = search->titles;
     mark_beginning(search, search->run, search->run_length, MARK_HEAD);
     for (size_t n = 1; n < search->run_length; n++) {
-        const uint32_t word = border(titles, search->run, n, false);
-        if (word < titles->n_words && titles_word(titles, word).n == n &&
-            memcmp(titles_word(titles, word).text, search->run, n) == 0)
-            titles->mark[word] |= 1u << MARK_HEAD;
+        const uint32_t word = find_word(titles, search->run, n);
+        if (word < titles->n_words) titles->mark[word] |= 1u << MARK_HEAD;
     }
 }
 
@@ -271,7 +301,7 @@ static enum tier best_run(const struct search *search, const uint32_t *words, si
     enum tier best = TIER_NEAR;
     for (size_t i = 0; i < n; i++) {
         struct run run = {.first = i};
-        if ((search->titles->mark[words[i]] >> MARK_HEAD) == 0) continue;
+        if ((search->titles->mark[words[i]] >> MARK_HEAD & 1) == 0) continue;
         if (!follow_run(search, words, n, &run)) continue;
         const enum tier tier = run_tier(search, words, n, &run);
         if (tier < best) best = tier;
@@ -291,8 +321,9 @@ static void look_plainly(struct search *search, uint32_t rank) {
     if (titles->visited[rank] >= VISITED_PLAIN) return;
     titles->visited[rank] = VISITED_PLAIN;
     for (size_t i = 0; i < n; i++) marks |= titles->mark[words[i]];
-    enum tier tier = (marks >> MARK_HEAD) != 0 ? best_run(search, words, n) : TIER_NEAR;
-    if (tier == TIER_NEAR && (marks & all) == all) tier = TIER_WORDS;
+    enum tier tier = (marks >> MARK_HEAD & 1) != 0 ? best_run(search, words, n) : TIER_NEAR;
+    if (tier == TIER_NEAR && (marks & all) == all)
+        tier = (marks >> MARK_NUMBER & 1) != 0 ? TIER_PHRASE : TIER_WORDS;
     if (tier == TIER_NEAR) return;
     titles->visited[rank] = FOUND;
     offer(search, tier, rank);
@@ -337,7 +368,7 @@ static void look_for_runs(struct search *search, const size_t *at, const uint32_
     for (size_t n = 1; n < search->run_length; n++) {
         const uint32_t word = border(titles, search->run, n, false);
         if (word == titles->n_words || titles_word(titles, word).n != n) continue;
-        if ((titles->mark[word] >> MARK_HEAD) != 0) look_at(search, at, ranks, word, word + 1);
+        if ((titles->mark[word] >> MARK_HEAD & 1) != 0) look_at(search, at, ranks, word, word + 1);
     }
 }
 
@@ -349,9 +380,14 @@ static void find_plain(struct search *search) {
     if (search->n == search->room && search->best[search->n - 1] >> 32 <= TIER_BEGINS) return;
     look_for_runs(search, titles->ranks_at, titles->ranks);
     if (search->n_words < 2) return; /* the word is the run */
-    const struct title_part *rarest = &search->word[rarest_word(search)];
+    const size_t typed = rarest_word(search);
+    const struct title_part *rarest = &search->word[typed];
     look_at(search, titles->ranks_at, titles->ranks, border(titles, rarest->text, rarest->n, false),
             border(titles, rarest->text, rarest->n, true));
+    uint32_t words[TITLE_SPELLINGS];
+    const size_t n = same_number(search, typed, words);
+    for (size_t i = 0; i < n; i++)
+        look_at(search, titles->ranks_at, titles->ranks, words[i], words[i] + 1);
 }
 
 /* Errors in all words of a title whose marks these are; UINT_MAX when a word has no like. */
@@ -398,6 +434,7 @@ static int find_all(struct search *search) {
     for (size_t j = 0; j < search->n_words; j++)
         mark_beginning(search, search->word[j].text, search->word[j].n,
                        (unsigned)(MARK_BEGINS + j));
+    mark_numbers(search);
     mark_heads(search);
     find_plain(search);
     if (search->n == search->room) return 0;

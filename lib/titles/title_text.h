@@ -59,6 +59,12 @@ size_t title_key(const struct title_parts *parts, enum title_level level, char o
 /* The key of another name in brackets, comparable with TITLE_PLAIN. @return 0: it is none */
 size_t title_key_other(const struct title_part *group, char out[TITLE_KEY_ROOM]);
 
+/* How a number that is a word is written: "4", "iv" and "four" of any of them. A single letter that
+ * comes first is no number. @return how many ways there are; 0: it is no number below 40 */
+enum { TITLE_SPELLINGS = 3, TITLE_SPELLING_ROOM = 12 };
+size_t title_number_spellings(const struct title_part *word, bool is_first,
+                              char out[TITLE_SPELLINGS][TITLE_SPELLING_ROOM]);
+
 /* The year of a text such as "1999" or "1999-2003"; 0: it is none. */
 int32_t title_year(const char *text, size_t n);
 

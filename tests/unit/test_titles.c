@@ -212,6 +212,42 @@ static void search_forgives(void **state) {
     dpmf_titles_free(titles);
 }
 
+/* Numbers are the same as digits, as Roman numerals and as words; one that is met whole comes
+ * before a year that begins so. */
+static void search_knows_numbers(void **state) {
+    static const char text[] = "Moon Wars: Episode V - The Lamp (1980)\0"
+                               "Moon Wars: Episode IV - A New Lamp (1977)\0"
+                               "The Adventures of Boxer and Cat (2000)\0"
+                               "Boxer II (1979)\0"
+                               "Boxer (1976)\0"
+                               "Dolls 2 (1999)\0"
+                               "Dolls (1995)\0"
+                               "Four Lamps (1995)\0"
+                               "I, Lamp (2004)";
+    enum { N = 9 };
+    const float popularity[N] = {9, 8, 7, 1, 6, 1, 5, 1, 1};
+    static const struct {
+        const char *typed;
+        uint64_t first;
+    } cases[] = {{"moon wars 4", 1},  {"moon wars iv", 1}, {"moon wars four", 1},
+                 {"moon wars 5", 0},  {"boxer 2", 3},      {"boxer two", 3},
+                 {"boxer ii", 3},     {"boxer 20", 2},     {"dolls two", 5},
+                 {"dolls ii", 5},     {"4 lamps", 7},      {"moon wars episode 4", 1},
+                 {"i lamp", 8},       {"boxer 2 1979", 3}, {"2 dolls", 5}};
+    struct dpmf_titles *titles;
+    uint64_t items[N], matches;
+    (void)state;
+    assert_int_equal(dpmf_titles_make(text, sizeof text, N, popularity, &titles, NULL), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *typed = cases[i].typed;
+        const int64_t n =
+            dpmf_titles_search(titles, typed, strlen(typed), N, items, &matches, NULL, 0, NULL);
+        if (n < 1 || items[0] != cases[i].first)
+            fail_msg("%s: %d", typed, n < 1 ? -1 : (int)items[0]);
+    }
+    dpmf_titles_free(titles);
+}
+
 static void expect_left_out(struct dpmf_titles *titles, const char *typed, const char *expected,
                             uint64_t first) {
     uint64_t items[SHELF], matches;
@@ -358,6 +394,7 @@ int main(void) {
         cmocka_unit_test(shows_titles_as_people_write_them),
         cmocka_unit_test(finds_years),
         cmocka_unit_test(keys_pass_over_what_they_should),
+        cmocka_unit_test(search_knows_numbers),
         cmocka_unit_test(search_forgives),
         cmocka_unit_test(a_word_too_many_is_left_out),
         cmocka_unit_test(popularity_decides_between_equals),
