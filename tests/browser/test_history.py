@@ -101,6 +101,10 @@ def test_a_history_can_be_corrected(page, material):
     page.open(shelf(material))
     bring(page, ["ratings.csv", letterboxd(HISTORY)])
     menus = '.history-group[data-match="{}"] select'
+    choices = page.run(
+        "return [...document.querySelector(arguments[0]).options].map((o) => o.textContent)",
+        menus.format("unsure"))
+    assert choices[0] == f"leave it out ({choices[1]}?)", choices
     page.run(
         """const menu = document.querySelector(arguments[0]); menu.value = "3";
             menu.dispatchEvent(new Event("change"))""",

@@ -53,7 +53,9 @@ function offersOf(entry, typed = "") {
 
 function fillOffers(menu, entry, typed) {
     const offers = offersOf(entry, typed);
-    menu.replaceChildren(make("option", { value: -1, text: t("historyLeave") }),
+    /* A closed menu shows its choice alone: what it could be instead would be seen by nobody. */
+    const first = entry.match === "unsure" && !typed && offers.length > 0 ? ` (${titles[offers[0]]}?)` : "";
+    menu.replaceChildren(make("option", { value: -1, text: t("historyLeave") + first }),
         ...offers.map((item) => make("option", { value: item, text: titles[item] })));
     menu.value = String(entry.item);
 }
