@@ -393,6 +393,19 @@ def test_frames(page, material):
 # ---- nothing lost -------------------------------------------------------------------------------
 
 
+def test_a_message_goes_once_the_pointer_left_it(page, material):
+    page.open("file://" + material.page)
+    page.run("dpmf.rate(10, 5); dpmf.rate(10, null)")
+    box = page.run("const { x, y } = document.getElementById('toast').getBoundingClientRect(); "
+                   "return [x + 5, y + 5]")
+    page.command("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
+    assert page.run("return document.getElementById('toast').matches(':hover')")
+    page.run_later("setTimeout(arguments[0], 6500)")
+    assert page.is_shown("#toast"), "it goes while a pointer rests on it"
+    page.command("Input.dispatchMouseEvent", type="mouseMoved", x=5, y=5)
+    page.until(lambda: not page.is_shown("#toast"), "the end of the message")
+
+
 def test_undo(page, material):
     page.open("file://" + material.page)
     assert not page.find("#undo").is_enabled()

@@ -56,12 +56,20 @@ function undo() {
 
 /* A word about what happened, at the edge of the window, with the way back. */
 let toastTimer = 0;
+/* It stays while a pointer rests on it, or the keyboard is in it, and goes soon after. Where there is no pointer, a finger that
+ * was lifted counts as resting for ever. */
+function endToast() {
+    const rests = matchMedia("(hover: hover)").matches && $("toast").matches(":hover");
+    if (rests || $("toast").matches(":focus-within")) toastTimer = setTimeout(endToast, 2000);
+    else $("toast").hidden = true;
+}
+
 function toast(text) {
     clearTimeout(toastTimer);
     $("toast").hidden = text === null;
     if (text === null) return;
     $("toast-text").textContent = text;
-    toastTimer = setTimeout(() => { if (!$("toast").matches(":hover, :focus-within")) $("toast").hidden = true; }, 6000);
+    toastTimer = setTimeout(endToast, 6000);
 }
 
 // ---- what a person does ---------------------------------------------------------------------------------------------
