@@ -37,8 +37,8 @@ static void note_left_out(struct invocation *invocation, const struct dpmf_facts
     const uint64_t left_out = dpmf_facts_left_out(facts, &all);
     if (all)
         terminal_note_print(&invocation->terminal,
-                            "the catalogue has too many kinds to be of use: the page does not "
-                            "filter by them");
+                            "the catalogue has more than 400 kinds: the page does not filter by "
+                            "them");
     if (left_out > 0)
         terminal_note_print(&invocation->terminal,
                             "%s of items are too long or not UTF-8, and left out of the filter",
