@@ -76,10 +76,26 @@ class ShapesTest(Scratch):
 
 
 class BandwidthTest(unittest.TestCase):
+    def test_caches_that_are_named_count(self):
+        """Levels and sizes are those of DPMF_CACHES, whatever this machine has."""
+        section = load_section(PAPER / "sections" / "10_bandwidth.py")
+        known = {"32K,256K,8M": [32 << 10, 256 << 10, 8 << 20],
+                 "48K,2M,260M": [48 << 10, 2 << 20, 260 << 20],
+                 "64K,1M,none": [64 << 10, 1 << 20], "unknown": []}
+        for shape, sizes in known.items():
+            doctor = json.loads(
+                subprocess.run([DPMF, "doctor", "--json"], env={**os.environ, "DPMF_CACHES": shape},
+                               check=True, capture_output=True, text=True).stdout)
+            levels = section.level_sizes(doctor)
+            self.assertEqual([capacity for _, capacity, _ in levels[:-1]], sizes, shape)
+            for _, capacity, gone_over in levels[:-1]:
+                self.assertLess(max(gone_over), capacity)
+
     def test_a_machine_that_reports_no_caches(self):
         """Nothing is said of a first-level cache that was not measured."""
         section = load_section(PAPER / "sections" / "10_bandwidth.py")
-        levels = section.level_sizes({"caches": [], "memory": 8 << 30})
+        used = {"l1": 32 << 10, "l2": 256 << 10, "l3": 2 << 20, "from": "guess"}
+        levels = section.level_sizes({"caches": [], "tiles_for": used, "memory": 8 << 30})
         self.assertEqual([name for name, *_ in levels], ["RAM"])
         rate = {"read": 1e10, "write": 5e9}
         data = {"disk": {"read": 1e9, "write": 5e8, "bytes": 8 << 20, "how": "read"},

@@ -20,10 +20,22 @@ DISK_BYTES = {"tiny": 8 << 20, "small": 512 << 20, "medium": 1 << 30, "full": 2 
 PIECE = 4 << 20
 
 
+def data_caches(doctor):
+    """Bytes by level: of the caches that dpmf sizes its tiles for, so that DPMF_CACHES counts. None
+    where it had to guess, for what is guessed cannot be measured."""
+    used = doctor["tiles_for"]
+    if used["from"] == "system":
+        return {c["level"]: c["bytes"] for c in doctor["caches"] if c["type"] != "Instruction"}
+    if used["from"] == "guess":
+        return {}
+    levels = {1: used["l1"], 2: used["l2"]}
+    return {**levels, 3: used["l3"]} if used["l3"] > used["l2"] else levels
+
+
 def level_sizes(doctor):
     """Sizes of what is gone over, for each level: within its cache and well beyond the one
     above."""
-    caches = {c["level"]: c["bytes"] for c in doctor["caches"] if c["type"] != "Instruction"}
+    caches = data_caches(doctor)
     levels, above = [], 0
     for level in sorted(caches):
         size = caches[level]
