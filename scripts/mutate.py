@@ -92,7 +92,7 @@ def killer(path):
             return test
     if not run(build + ["dpmf"]):
         return "compiler"
-    if not run(["tests/cli/run.sh", "build/dpmf", "private"]):
+    if not run(["tests/cli/run.sh", "build/dpmf", "private/*"]):
         return "tests/cli private"
     return None
 

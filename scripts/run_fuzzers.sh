@@ -35,8 +35,8 @@ run() {
         runs kept=tests/fuzz/corpus/$1
     mkdir -p "$found" "$kept"
     {
-        time "${before[@]}" nice -n 19 "build/fuzz/tests/fuzz/fuzz_$name" -max_total_time="$seconds" \
-            -timeout="${FUZZ_TIMEOUT:-60}" -rss_limit_mb=2048 \
+        time "${before[@]}" nice -n 19 "build/fuzz/tests/fuzz/fuzz_$name" \
+            -max_total_time="$seconds" -timeout="${FUZZ_TIMEOUT:-60}" -rss_limit_mb=2048 \
             -print_final_stats=1 -artifact_prefix="$logs/fuzz-$name-" "$found" \
             "$kept" >"$log" 2>&1 || status=$?
     } 2>"$log.time"

@@ -369,7 +369,7 @@ def scripts(run, disk):
     """The scripts work on a disk, as users do; unit tests where flushing costs nothing, if there is
     such a place."""
     for script in sorted(glob.glob("tests/*/run.sh")):
-        run.script(script, [script, "build/dpmf"],
+        run.script(script, [script, "build/dpmf"], limit=7200 if run.long else 1800,
                    environment={"TMPDIR": disk})
     run.script("man page examples", ["tests/cli/man_examples.sh", "build/dpmf"], seconds=28,
                environment={"TMPDIR": disk})

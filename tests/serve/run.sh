@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # dpmf serve over real sockets: what it answers, what it refuses, and that slow, silent and broken
-# clients stop nobody else. The last line is "N passed, N failed".
+# clients stop nobody else; with DPMF_TEST_LONG also for SOAK_SECONDS (an hour) under load. The last
+# line is "N passed, N failed".
 #
 #     tests/serve/run.sh build/dpmf
 set -uo pipefail
@@ -14,4 +15,9 @@ if ! command -v python3 >/dev/null; then
     exit
 fi
 cd "$work" || exit 70
-python3 "$here/http_checks.py" "$dpmf" "$here/../cli/fixtures"
+# shellcheck source=tests/verdicts.sh
+source "$here/../verdicts.sh"
+count http_checks.py python3 "$here/http_checks.py" "$dpmf" "$here/../cli/fixtures"
+[[ -n ${DPMF_TEST_LONG:-} ]] &&
+    count soak.py python3 "$here/soak.py" "$dpmf" "$here/../cli/fixtures" "${SOAK_SECONDS:-3600}"
+finish
