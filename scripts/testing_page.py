@@ -6,11 +6,13 @@ figures: NAME --> and <!-- end -->.
                                                      docs/testing/coverage.json
     scripts/testing_page.py fuzzing                  from docs/testing/fuzzing.csv
     scripts/testing_page.py mutants                  from docs/testing/mutants.csv
+    scripts/testing_page.py misses                   from docs/testing/audit_misses.csv
 """
 
 import collections
 import csv
 import json
+import math
 import os
 import re
 import subprocess
@@ -109,8 +111,34 @@ def mutants():
     return lines + ["", "(`make mutate`.)"]
 
 
+def most(missed, tried, chance=0.01):
+    """The largest probability with which as few misses still happen with that chance (Clopper and
+    Pearson), by halving."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        p = (low + high) / 2
+        tail = sum(math.comb(tried, k) * p**k * (1 - p)**(tried - k) for k in range(missed + 1))
+        low, high = (p, high) if tail > chance else (low, p)
+    return high
+
+
+def misses():
+    sums = collections.defaultdict(lambda: [0, 0])
+    for row in rows_of("audit_misses.csv"):
+        key = f"`{row['mutant']}` | {row['mechanism']}, {row['runs']} runs"
+        sums[key][0] += int(row["audits"])
+        sums[key][1] += int(row["missed"])
+    lines = ["| mutant | audit | audits | missed | misses, at most | all four miss, at most |",
+             "|---|---|---|---|---|---|"]
+    for key, (tried, missed) in sums.items():
+        bound = most(missed, tried)
+        lines.append(f"| {key} | {tried} | {missed} | {bound:.3f} | {bound**4:.1e} |")
+    return lines + ["", "(`tests/audit/miss_rates.sh`; at most: with a confidence of 99 %.)"]
+
+
 name = sys.argv[1]
-lines = {"coverage": coverage, "fuzzing": fuzzing, "mutants": mutants}[name](*sys.argv[2:])
+lines = {"coverage": coverage, "fuzzing": fuzzing, "mutants": mutants,
+         "misses": misses}[name](*sys.argv[2:])
 with open(PAGE, encoding="utf-8") as file:
     page = file.read()
 pattern = re.compile(rf"(<!-- figures: {name} -->\n).*?(<!-- end -->)", re.S)

@@ -13,8 +13,9 @@
 # measured on so many numbers that each is missed with less than 1e-15. A loss that must be found
 # can be missed by one audit, as the line says; a mutant with a finding missed is audited again,
 # with fresh noise, up to four times in all, so one audit may miss it with 1 % and all four with
-# 1e-8. The audit itself promises nothing about what it misses, so this hides no fault of it. The
-# last line is "N passed, N failed".
+# 1e-8; miss_rates.sh counts how often one does, and docs/testing.md has the figures. The audit
+# itself promises nothing about what it misses, so this hides no fault of it. The last line is "N
+# passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 70
 folder=$(dirname "$1")/tests/audit
