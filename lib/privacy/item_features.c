@@ -90,10 +90,25 @@ static int refuse_ratings(const struct reading *reading, const struct dpmf_table
     return 0;
 }
 
+/* Which of two columns of ids is meant, nobody can tell: the wrong one would give every item the
+ * features of another. */
+static int refuse_second(const struct reading *reading, const struct dpmf_table_record *header,
+                         struct dpmf_error *error) {
+    const char *role = reading->of_users ? "user" : "item";
+    for (size_t i = reading->item_column + 1; i < header->n; i++)
+        if (public_column_is(&header->field[i], role))
+            return fail(DPMF_ERR_INPUT_HEADER, header, header->field[i].column,
+                        reading->of_users ? "two columns of the header could be meant for the user"
+                                          : "two columns of the header could be meant for the item",
+                        "keep one of them, or rename the other", error);
+    return 0;
+}
+
 static int check_header(const struct reading *reading, const struct dpmf_table_record *header,
                         struct dpmf_error *error) {
-    return reading->is_public ? public_table_check_features(header, error)
-                              : refuse_ratings(reading, header, error);
+    if (reading->is_public) return public_table_check_features(header, error);
+    int code = refuse_ratings(reading, header, error);
+    return code != 0 ? code : refuse_second(reading, header, error);
 }
 
 /* @return 1 when the row was a header, 0 when it is one of data, or a negative code */

@@ -11,5 +11,10 @@ for table in two names; do
     dpmf train -q r.csv --format csv --epsilon 1 --rating-range 1:5 --catalogue good.csv \
         --item-features $table.csv -o r.safetensors
     echo "status $?"
+    dpmf train -q r.csv --item-features $table.csv -o m.safetensors # without privacy, too
+    echo "status $?"
 done
+printf 'user,userId,age\n1,2,old\n2,1,young\n' >users.csv
+dpmf train -q r.csv --user-features users.csv -o m.safetensors
+echo "status $?"
 ls
