@@ -310,7 +310,7 @@ static void an_older_version_refuses_events(void **state) {
     /* A flag of tomorrow is refused by this version as this one's is by the last. */
     struct dpmf_store *store;
     struct dpmf_error error = {0};
-    bytes_put_u32(bytes + 12, 8 | STORE_FLAG_LAYOUT);
+    bytes_put_u32(bytes + 12, 16 | STORE_FLAG_LAYOUT);
     bytes_put_u64(bytes + 56, checksum64(bytes, 56));
     temp_dir_write("later.dpr", (const char *)bytes, n);
     assert_int_equal(dpmf_store_open("later.dpr", NULL, NULL, &store, &error),
