@@ -17,7 +17,8 @@ cmake --preset coverage >"$logs/coverage-build.log" 2>&1
 cmake --build --preset coverage -j "$cores" --target all tests >>"$logs/coverage-build.log" 2>&1
 find "$build" -name '*.gcda' -delete
 
-# A test that fails here fails in `make test` too, which is the one that judges.
+# `make test` is the one that judges: here tests may also fail for the counters, which write files
+# of their own and have to be linked (docs/testing.md).
 try() {
     local name=$1
     shift
