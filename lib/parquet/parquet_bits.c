@@ -99,7 +99,7 @@ bool parquet_levels_read(struct parquet_span *span, size_t n, uint8_t *bits, siz
             continue;
         }
         for (size_t i = 0; i < run.n; i++) {
-            const unsigned bit = run.at[i / 8] >> (i % 8) & 1u;
+            const unsigned bit = (unsigned)run.at[i / 8] >> (i % 8) & 1u;
             bits[(done + i) / 8] |= (uint8_t)(bit << (done + i) % 8);
             *n_set += bit;
         }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrow/arrow_values.h"
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -44,6 +45,14 @@ struct row_chunk {
     int64_t begin, end;
     struct database_numbers numbers;
     char wide[RECORD_BATCH][DATABASE_IDS][ARROW_DECIMAL_MAX]; /* ids beyond an int64 */
+
+    struct { /* a stretch of rows */
+        int64_t whole[DATABASE_IDS][RECORD_BATCH];
+        const char *text[DATABASE_IDS][RECORD_BATCH];
+        uint32_t length[DATABASE_IDS][RECORD_BATCH];
+        double rating[RECORD_BATCH];
+        int64_t time[RECORD_BATCH];
+    } stretch;
 };
 
 static const struct arrow_source *self_of(const struct source *source) {
@@ -299,6 +308,83 @@ static bool take_row(struct row *row) {
                             place_of(row, COLUMN_ITEM), place_of(row, COLUMN_RATING));
 }
 
+/* The next n rows, one by one. @return whether to go on */
+static bool take_rows(struct row *row, int n) {
+    for (int i = 0; i < n; i++, row->at++) {
+        row->number = row->at - row->chunk->begin + 1;
+        row->go_on = true;
+        if (!take_row(row)) return false;
+    }
+    return true;
+}
+
+/* ---- stretches of rows ----------------------------------------------------------------------- */
+
+static bool stretch_ids(struct row_chunk *chunk, enum column_role role, int64_t at, int n,
+                        struct record_ids *ids) {
+    const struct arrow_column *column = &chunk->batch->column[role];
+    const char **text = chunk->stretch.text[role];
+    uint32_t *length = chunk->stretch.length[role];
+    *ids = (struct record_ids){.whole = chunk->stretch.whole[role]};
+    if (arrow_kind_is_whole(arrow_column_type(column)->kind))
+        return arrow_values_whole(column, at, n, chunk->stretch.whole[role]);
+    *ids = (struct record_ids){.text = text, .length = length};
+    if (!arrow_values_text(column, at, n, STORE_ID_MAX, text, length)) return false;
+    for (int i = 0; i < n; i++)
+        if (memchr(text[i], '\0', length[i])) return false;
+    return true;
+}
+
+/* A unit is one of few: a division by what is known here is a multiplication. */
+static void to_seconds(int64_t *time, int n, int64_t per_second) {
+    switch (per_second) {
+    case 1: return;
+    case 1000:
+        for (int i = 0; i < n; i++) time[i] = floor_divide(time[i], 1000);
+        return;
+    case 1000000:
+        for (int i = 0; i < n; i++) time[i] = floor_divide(time[i], 1000000);
+        return;
+    case 1000000000:
+        for (int i = 0; i < n; i++) time[i] = floor_divide(time[i], 1000000000);
+        return;
+    default:
+        for (int i = 0; i < n; i++) time[i] = floor_divide(time[i], per_second);
+    }
+}
+
+static bool stretch_times(struct row_chunk *chunk, int64_t at, int n) {
+    const struct arrow_column *column = &chunk->batch->column[COLUMN_TIME];
+    int64_t *time = chunk->stretch.time;
+    bool are_times = true;
+    if (!arrow_values_whole(column, at, n, time)) return false;
+    if (column->type.kind == ARROW_TIMESTAMP) to_seconds(time, n, column->type.per_second);
+    for (int i = 0; i < n; i++) {
+        if (column->type.kind == ARROW_DATE_DAYS) time[i] *= SECONDS_A_DAY;
+        are_times &= time[i] != STORE_NO_TIME;
+    }
+    return are_times;
+}
+
+/* The n rows from `at` on as columns. @return false when they must be read one by one */
+static bool read_stretch(const int32_t column[COLUMN_ROLES], struct row_chunk *chunk, int64_t at,
+                         int n, struct record_stretch *stretch) {
+    if (chunk->batch->validity) return false;
+    *stretch = (struct record_stretch){.n = n, .rating = chunk->stretch.rating};
+    if (!stretch_ids(chunk, COLUMN_USER, at, n, &stretch->user) ||
+        !stretch_ids(chunk, COLUMN_ITEM, at, n, &stretch->item))
+        return false;
+    if (column[COLUMN_RATING] < 0)
+        for (int i = 0; i < n; i++) stretch->rating[i] = 1;
+    else if (!arrow_values_real(&chunk->batch->column[COLUMN_RATING], at, n, stretch->rating))
+        return false;
+    if (column[COLUMN_TIME] < 0) return true;
+    stretch->time = chunk->stretch.time;
+    return stretch_times(chunk, at, n);
+}
+
+/* ---- chunks of rows -------------------------------------------------------------------------- */
+
 static void parse_rows(const struct source *source, void *pointer, struct record_batch *records) {
     struct row_chunk *chunk = pointer;
     struct row row = {.batch = chunk->batch,
@@ -315,10 +401,17 @@ static void parse_rows(const struct source *source, void *pointer, struct record
         }
     }
     database_numbers_begin(&chunk->numbers);
-    for (row.at = chunk->begin; row.at < chunk->end; row.at++) {
-        row.number = row.at - chunk->begin + 1;
-        row.go_on = true;
-        if (!take_row(&row)) return;
+    for (row.at = chunk->begin; row.at < chunk->end;) {
+        const int64_t left = chunk->end - row.at;
+        const int n = left < RECORD_BATCH ? (int)left : RECORD_BATCH;
+        struct record_stretch stretch;
+        if (records->take_stretch && read_stretch(row.column, chunk, row.at, n, &stretch) &&
+            record_stretch_take(records, &stretch)) {
+            if (!record_batch_add_stretch(records, &stretch)) return;
+            row.at += n;
+        } else if (!take_rows(&row, n)) {
+            return;
+        }
     }
 }
 

@@ -5,6 +5,10 @@
  * and never changes. A full table is replaced by one twice its size; readers still in the old one
  * see fewer ids, which only means that the adding thread looks again. Old tables are kept until the
  * end: together they are no larger than the last.
+ *
+ * An id that came as a whole number has a second way to its number, so that no text is made of it
+ * to find it: small ones, which most are, index an array, in chunks; others have a slot of their
+ * own in the table.
  */
 #include "ratings/id_map.h"
 
@@ -27,15 +31,19 @@ enum {
     ID_CHUNK = 1 << ID_CHUNK_BITS,
     ID_CHUNKS_MAX = 1 << (32 - ID_CHUNK_BITS),
     TEXT_CHUNK = 1 << 20, /* ids' bytes live in chunks, which never move either */
+    SMALL_CHUNK_BITS = 12,
+    SMALL_CHUNK = 1 << SMALL_CHUNK_BITS,
+    SMALL_CHUNKS = 1 << 10, /* so that small whole numbers are those below 2^22 */
 };
 
 #define TAG_HASHED UINT32_C(0x80000000)
+#define TAG_WHOLE UINT32_C(0x40000000) /* no id is so long */
 
 /* What an id is looked up by. */
 struct id_key {
     uint64_t word; /* the id itself when it is short, else its hash */
     uint64_t hash;
-    uint32_t tag; /* its length, and whether `word` is a hash */
+    uint32_t tag; /* its length, and whether `word` is a hash; or TAG_WHOLE */
 };
 
 struct slot {
@@ -60,7 +68,9 @@ struct id_map {
     struct table *tables[TABLES_MAX]; /* all that there were */
     int n_tables;
     uint64_t n;
-    char *_Atomic *ids[ID_CHUNKS_MAX]; /* number -> u32 length, bytes */
+    uint64_t n_wholes;                             /* slots of whole numbers */
+    _Atomic uint32_t *_Atomic small[SMALL_CHUNKS]; /* whole number -> its number plus 1, or 0 */
+    char *_Atomic *ids[ID_CHUNKS_MAX];             /* number -> u32 length, bytes */
     struct text_chunk *text;
     size_t text_used, text_size;
     uint64_t bytes;
@@ -101,6 +111,8 @@ void id_map_free(struct id_map *map) {
     for (int i = 0; i < map->n_tables; i++)
         memory_unmap(map->tables[i], table_bytes(map->tables[i]->bits));
     for (size_t i = 0; i < ID_CHUNKS_MAX && map->ids[i]; i++) free((void *)map->ids[i]);
+    for (size_t i = 0; i < SMALL_CHUNKS; i++)
+        free((void *)atomic_load_explicit(&map->small[i], memory_order_relaxed));
     while (map->text) {
         struct text_chunk *next = map->text->next;
         free(map->text);
@@ -122,6 +134,17 @@ static inline uint64_t short_word(const char *id, uint32_t length) {
            (uint64_t)(uint8_t)id[length - 1] << 16;
 }
 
+static inline uint64_t hash_of(const struct id_map *map, uint64_t word, uint32_t tag) {
+    uint64_t h = (word ^ map->seed) * UINT64_C(0x9FB21C651E98DF25) + tag;
+    h ^= h >> 32;
+    h *= UINT64_C(0xD6E8FEB86659FD93);
+    return h ^ (h >> 29);
+}
+
+static inline struct id_key key_of_whole(const struct id_map *map, int64_t whole) {
+    return (struct id_key){(uint64_t)whole, hash_of(map, (uint64_t)whole, TAG_WHOLE), TAG_WHOLE};
+}
+
 static inline struct id_key key_of(const struct id_map *map, struct id_text id) {
     struct id_key key;
     if (id.length <= SHORT_ID) {
@@ -131,10 +154,7 @@ static inline struct id_key key_of(const struct id_map *map, struct id_text id) 
         key.word = checksum64_seeded(id.bytes, id.length, map->seed);
         key.tag = id.length | TAG_HASHED;
     }
-    uint64_t h = (key.word ^ map->seed) * UINT64_C(0x9FB21C651E98DF25) + key.tag;
-    h ^= h >> 32;
-    h *= UINT64_C(0xD6E8FEB86659FD93);
-    key.hash = h ^ (h >> 29);
+    key.hash = hash_of(map, key.word, key.tag);
     return key;
 }
 
@@ -205,7 +225,7 @@ static bool grow_table(struct id_map *map) {
         const struct slot *slot = &old->slots[at];
         uint32_t number_plus_1 = atomic_load_explicit(&slot->number_plus_1, memory_order_relaxed);
         if (number_plus_1 == 0) continue;
-        struct id_key key = key_of(map, stored_id(map, number_plus_1 - 1));
+        const struct id_key key = {slot->word, hash_of(map, slot->word, slot->tag), slot->tag};
         put_slot(table, &key, number_plus_1 - 1);
     }
     map->tables[map->n_tables++] = table;
@@ -241,6 +261,12 @@ static bool keep_text(struct id_map *map, struct id_text id) {
     return true;
 }
 
+/* Whether there is room for another slot. */
+static bool keep_room(struct id_map *map) {
+    const struct table *table = atomic_load_explicit(&map->table, memory_order_relaxed);
+    return map->n + map->n_wholes < ((uint64_t)5 << table->bits) / 8 || grow_table(map);
+}
+
 int id_map_add(struct id_map *map, struct id_text id, uint32_t *number, struct dpmf_error *error) {
     struct id_key key = key_of(map, id);
     struct table *table = atomic_load_explicit(&map->table, memory_order_relaxed);
@@ -249,10 +275,66 @@ int id_map_add(struct id_map *map, struct id_text id, uint32_t *number, struct d
     if (map->n >= ID_MAP_NONE - 1)
         return error_set(error, DPMF_ERR_INPUT_TOO_MANY, "more than %u different ids",
                          ID_MAP_NONE - 1);
-    if (map->n >= ((uint64_t)5 << table->bits) / 8 && !grow_table(map))
-        return error_no_memory(error);
+    if (!keep_room(map)) return error_no_memory(error);
     if (!keep_text(map, id)) return error_no_memory(error);
     *number = (uint32_t)map->n++;
+    put_slot(atomic_load_explicit(&map->table, memory_order_relaxed), &key, *number);
+    return 0;
+}
+
+static inline bool is_small(int64_t whole) {
+    return (uint64_t)whole < (uint64_t)SMALL_CHUNKS << SMALL_CHUNK_BITS;
+}
+
+static inline uint32_t find_small(const struct id_map *map, int64_t whole) {
+    const _Atomic uint32_t *chunk =
+        atomic_load_explicit(&map->small[whole >> SMALL_CHUNK_BITS], memory_order_acquire);
+    if (!chunk) return ID_MAP_NONE;
+    /* 0, of an id that is not there, becomes ID_MAP_NONE */
+    return atomic_load_explicit(&chunk[whole & (SMALL_CHUNK - 1)], memory_order_relaxed) - 1;
+}
+
+void id_map_find_wholes(const struct id_map *map, const int64_t *wholes, int n, uint32_t *numbers) {
+    assert(n <= ID_MAP_MANY);
+    struct id_key keys[ID_MAP_MANY];
+    int large[ID_MAP_MANY], n_large = 0;
+    const struct table *table = atomic_load_explicit(&map->table, memory_order_acquire);
+    for (int i = 0; i < n; i++) {
+        if (is_small(wholes[i])) {
+            numbers[i] = find_small(map, wholes[i]);
+            continue;
+        }
+        keys[n_large] = key_of_whole(map, wholes[i]);
+        __builtin_prefetch(&table->slots[first_slot(table, keys[n_large].hash)]);
+        large[n_large++] = i;
+    }
+    for (int k = 0; k < n_large; k++)
+        numbers[large[k]] = find(map, table, &keys[k], (struct id_text){NULL, 0});
+}
+
+static int add_small(struct id_map *map, int64_t whole, uint32_t number, struct dpmf_error *error) {
+    _Atomic uint32_t *_Atomic *place = &map->small[whole >> SMALL_CHUNK_BITS];
+    _Atomic uint32_t *chunk = atomic_load_explicit(place, memory_order_relaxed);
+    if (!chunk) {
+        chunk = memory_alloc_zero(SMALL_CHUNK, sizeof chunk[0]);
+        if (!chunk) return error_no_memory(error);
+        map->bytes += SMALL_CHUNK * sizeof chunk[0];
+        atomic_store_explicit(place, chunk, memory_order_release);
+    }
+    atomic_store_explicit(&chunk[whole & (SMALL_CHUNK - 1)], number + 1, memory_order_relaxed);
+    return 0;
+}
+
+int id_map_add_whole(struct id_map *map, int64_t whole, struct id_text id, uint32_t *number,
+                     struct dpmf_error *error) {
+    int code = id_map_add(map, id, number, error);
+    if (code < 0) return code;
+    if (is_small(whole)) return add_small(map, whole, *number, error);
+    const struct id_key key = key_of_whole(map, whole);
+    if (find(map, atomic_load_explicit(&map->table, memory_order_relaxed), &key, id) != ID_MAP_NONE)
+        return 0;
+    if (!keep_room(map)) return error_no_memory(error);
+    map->n_wholes++;
     put_slot(atomic_load_explicit(&map->table, memory_order_relaxed), &key, *number);
     return 0;
 }

@@ -28,8 +28,16 @@ enum { ID_MAP_MANY = 128 };
 void id_map_find_many(const struct id_map *map, const struct id_text *ids, int n,
                       uint32_t *numbers);
 
+/* The same for ids that are whole numbers, without making texts of them. Those are found that
+ * id_map_add_whole has added. */
+void id_map_find_wholes(const struct id_map *map, const int64_t *wholes, int n, uint32_t *numbers);
+
 /* The adding thread: the id's number, a new one if need be. */
 int id_map_add(struct id_map *map, struct id_text id, uint32_t *number, struct dpmf_error *error);
+
+/* The same for a whole number and its text, which is found by either from then on. */
+int id_map_add_whole(struct id_map *map, int64_t whole, struct id_text id, uint32_t *number,
+                     struct dpmf_error *error);
 
 /* The adding thread, or any once adding is over. */
 uint64_t id_map_size(const struct id_map *map);

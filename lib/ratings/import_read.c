@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/pipeline.h"
 #include "database/database_url.h"
+#include "ratings/database_source.h"
 #include "ratings/import_state.h"
 
 static bool go_on_waiting(void *self) { return import_progress_report(self, NULL); }
@@ -47,8 +48,9 @@ static void warn_of_empty(struct import *import, const struct dpmf_error *error)
 struct new_id {
     size_t record, n_records;
     size_t offset; /* into the job's id_bytes */
+    int64_t whole; /* the id, where it came as a whole number: there are no bytes then */
     uint32_t length;
-    bool is_item;
+    bool is_item, is_whole;
 };
 
 struct read_job {
@@ -79,8 +81,8 @@ static struct id_text new_id_text(const struct read_job *job, const struct new_i
 static bool goes_on(const struct read_job *job, size_t record, bool is_item, struct id_text id) {
     if (job->n_new == 0) return false;
     const struct new_id *last = &job->new_ids[job->n_new - 1];
-    return last->is_item == is_item && last->record + last->n_records == record &&
-           last->length == id.length &&
+    return last->is_item == is_item && !last->is_whole &&
+           last->record + last->n_records == record && last->length == id.length &&
            memcmp(new_id_text(job, last).bytes, id.bytes, id.length) == 0;
 }
 
@@ -95,8 +97,27 @@ static int keep_new_id(struct read_job *job, size_t record, bool is_item, struct
         !memory_reserve(&job->new_ids, &job->new_capacity, job->n_new + 1, sizeof job->new_ids[0]))
         return error_no_memory(error);
     memcpy(room, id.bytes, id.length);
-    job->new_ids[job->n_new++] = (struct new_id){record, 1, job->id_bytes.n, id.length, is_item};
+    job->new_ids[job->n_new++] = (struct new_id){.record = record,
+                                                 .n_records = 1,
+                                                 .offset = job->id_bytes.n,
+                                                 .length = id.length,
+                                                 .is_item = is_item};
     job->id_bytes.n += id.length;
+    return 0;
+}
+
+static int keep_new_whole(struct read_job *job, size_t record, bool is_item, int64_t whole,
+                          struct dpmf_error *error) {
+    struct new_id *last = job->n_new > 0 ? &job->new_ids[job->n_new - 1] : NULL;
+    if (last && last->is_item == is_item && last->is_whole && last->whole == whole &&
+        last->record + last->n_records == record) {
+        last->n_records++;
+        return 0;
+    }
+    if (!memory_reserve(&job->new_ids, &job->new_capacity, job->n_new + 1, sizeof job->new_ids[0]))
+        return error_no_memory(error);
+    job->new_ids[job->n_new++] = (struct new_id){
+        .record = record, .n_records = 1, .whole = whole, .is_item = is_item, .is_whole = true};
     return 0;
 }
 
@@ -141,6 +162,43 @@ static int take_records(void *self, const struct record *records, int n, struct 
     code = look_up(job, users, first, n, false, error);
     if (code == 0) code = look_up(job, items, first, n, true, error);
     job->n += (size_t)n;
+    return code;
+}
+
+static int look_up_wholes(struct read_job *job, const int64_t *wholes, size_t first, int n,
+                          bool is_item, struct dpmf_error *error) {
+    const struct import *import = job->import;
+    uint32_t *number = (is_item ? job->item : job->user) + first;
+    int code = 0;
+    id_map_find_wholes(is_item ? import->items : import->users, wholes, n, number);
+    for (int i = 0; i < n && code == 0; i++)
+        if (number[i] == ID_MAP_NONE)
+            code = keep_new_whole(job, first + (size_t)i, is_item, wholes[i], error);
+    return code;
+}
+
+static int look_up_ids(struct read_job *job, const struct record_ids *ids, size_t first, int n,
+                       bool is_item, struct dpmf_error *error) {
+    struct id_text texts[RECORD_BATCH];
+    if (ids->whole) return look_up_wholes(job, ids->whole, first, n, is_item, error);
+    for (int i = 0; i < n; i++) texts[i] = (struct id_text){ids->text[i], ids->length[i]};
+    return look_up(job, texts, first, n, is_item, error);
+}
+
+static int take_stretch(void *self, const struct record_stretch *stretch,
+                        struct dpmf_error *error) {
+    struct read_job *job = self;
+    const size_t first = job->n, n = (size_t)stretch->n;
+    int code = reserve_records(job, first + n, error);
+    if (code < 0) return code;
+    memcpy(job->value + first, stretch->rating, n * sizeof job->value[0]);
+    for (size_t i = 0; i < n; i++) {
+        job->time[first + i] = stretch->time ? stretch->time[i] : STORE_NO_TIME;
+        job->any_time |= job->time[first + i] != STORE_NO_TIME;
+    }
+    code = look_up_ids(job, &stretch->user, first, stretch->n, false, error);
+    if (code == 0) code = look_up_ids(job, &stretch->item, first, stretch->n, true, error);
+    job->n += n;
     return code;
 }
 
@@ -243,6 +301,7 @@ static int parse_chunk(void *self, int worker, void *pointer, struct dpmf_error 
     (void)worker;
     (void)error; /* what goes wrong stays in the batch until its place in the file is known */
     job->batch.take = take_records;
+    job->batch.take_stretch = take_stretch;
     job->batch.self = job;
     job->batch.options = import->options;
     job->batch.counts = job->source && job->source->layout.holds_events;
@@ -254,13 +313,25 @@ static int parse_chunk(void *self, int worker, void *pointer, struct dpmf_error 
     return 0;
 }
 
+/* A number's text is made once, when it is new; in a chunk that was read before that, it is there
+ * by now. */
+static int number_whole(struct id_map *map, int64_t whole, uint32_t *number,
+                        struct dpmf_error *error) {
+    char room[DATABASE_NUMBER_MAX];
+    struct id_text id;
+    id_map_find_wholes(map, &whole, 1, number);
+    if (*number != ID_MAP_NONE) return 0;
+    id.bytes = database_number_text(whole, room, &id.length);
+    return id_map_add_whole(map, whole, id, number, error);
+}
+
 static int number_new_ids(struct import *import, struct read_job *job, struct dpmf_error *error) {
     for (size_t i = 0; i < job->n_new; i++) {
         const struct new_id *new_id = &job->new_ids[i];
-        struct id_text id = new_id_text(job, new_id);
         struct id_map *map = new_id->is_item ? import->items : import->users;
         uint32_t *number = (new_id->is_item ? job->item : job->user) + new_id->record;
-        int code = id_map_add(map, id, number, error);
+        int code = new_id->is_whole ? number_whole(map, new_id->whole, number, error)
+                                    : id_map_add(map, new_id_text(job, new_id), number, error);
         if (code < 0) return code;
         for (size_t r = 1; r < new_id->n_records; r++) number[r] = number[0];
     }

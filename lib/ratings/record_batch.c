@@ -145,3 +145,32 @@ bool record_batch_add(struct record_batch *batch, const struct record *record, i
     batch->n_added++;
     return ++batch->n < RECORD_BATCH || hand_over(batch);
 }
+
+static bool are_good_ids(const struct record_ids *ids, int n) {
+    if (ids->whole) return true;
+    for (int i = 0; i < n; i++)
+        if (!is_good_id(ids->text[i], ids->length[i])) return false;
+    return true;
+}
+
+bool record_stretch_take(const struct record_batch *batch, struct record_stretch *stretch) {
+    if (!batch->take_stretch || !are_good_ids(&stretch->user, stretch->n) ||
+        !are_good_ids(&stretch->item, stretch->n))
+        return false;
+    for (int i = 0; i < stretch->n; i++) {
+        if (batch->counts && !store_count_is(stretch->rating[i])) return false;
+        if (record_rating_take(batch->options, &stretch->rating[i]) != 0) return false;
+    }
+    return true;
+}
+
+bool record_batch_add_stretch(struct record_batch *batch, const struct record_stretch *stretch) {
+    if (batch->n > 0 && !hand_over(batch)) return false;
+    struct dpmf_error error = {.code = 0};
+    int code = batch->take_stretch(batch->self, stretch, &error);
+    batch->n_added += (uint64_t)stretch->n;
+    if (code == 0) return true;
+    batch->failure = error;
+    batch->failure.code = code;
+    return false;
+}

@@ -25,12 +25,29 @@ struct record {
     int64_t time;  /* STORE_NO_TIME when there is none */
 };
 
+/* Ids of a stretch of records: whole numbers, which stand for their texts, or texts. */
+struct record_ids {
+    const int64_t *whole;    /* NULL: they are texts */
+    const char *const *text; /* as in a record */
+    const uint32_t *length;
+};
+
+/* Records as columns, for readers that have them so: up to RECORD_BATCH in a row. */
+struct record_stretch {
+    int n;
+    struct record_ids user, item;
+    double *rating;
+    const int64_t *time; /* STORE_NO_TIME where there is none; NULL: there is none at all */
+};
+
 struct record_batch {
     struct record record[RECORD_BATCH];
     int n;
 
     /* The owner: takes the n records. @return 0, or a negative code that ends the reading */
     int (*take)(void *self, const struct record *records, int n, struct dpmf_error *error);
+    /* Likewise, of those that come as columns; NULL: the owner wants none of these */
+    int (*take_stretch)(void *self, const struct record_stretch *stretch, struct dpmf_error *error);
     void *self;
 
     const struct dpmf_input_options *options; /* rescale, range, skip_bad */
@@ -74,6 +91,14 @@ int record_batch_end(struct record_batch *batch);
  * @return true to go on, false when reading must stop (batch->failure says why) */
 bool record_batch_add(struct record_batch *batch, const struct record *record, int64_t line,
                       int64_t user_column, int64_t item_column, int64_t rating_column);
+
+/* Whether the owner takes stretches and each record of this one is good, as record_batch_add has it.
+ * If not, the reader adds them one by one, which says what is wrong with which. Ratings are put on
+ * the scale that is asked for. */
+bool record_stretch_take(const struct record_batch *batch, struct record_stretch *stretch);
+
+/* Adds a stretch for which record_stretch_take said yes. @return as record_batch_add */
+bool record_batch_add_stretch(struct record_batch *batch, const struct record_stretch *stretch);
 
 /* A record that could not be made sense of. The hint may be NULL.
  * @return as record_batch_add: true when bad records are skipped */

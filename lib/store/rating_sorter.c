@@ -1,12 +1,12 @@
 /*
  * The bounded-memory sorter of rating_sorter.h. Fed by the importer; feeds store_block_encode.
  *
- * A record is 7 bytes for the usual rating:
+ * A record is 7 bytes for the usual rating, 11 with its time:
  *
- *     u16  user within its bucket (low 10 bits) | FLAG_RAW | FLAG_TIME
+ *     u16  user within its bucket (low 10 bits) | FLAG_RAW | FLAG_TIME | FLAG_SHORT
  *     u32  item
  *     u8   code of the value, or with FLAG_RAW 8 bytes of double
- *    [i64  time, with FLAG_TIME]
+ *    [i64  time, with FLAG_TIME; u32 with FLAG_SHORT, for times from 1970 to 2106]
  *
  * Records of a bucket live in a chain of extents in one arena. When the arena is full every chain
  * is written to the spill file, in the order of buckets, and the arena starts over: so each bucket
@@ -34,6 +34,7 @@ enum {
     WIDE_BITS = 10,
     NARROW_BUCKETS = NARROW_USERS >> NARROW_BITS,
 
+    FLAG_SHORT = 1 << 13,
     FLAG_RAW = 1 << 14,
     FLAG_TIME = 1 << 15,
     USER_MASK = (1 << WIDE_BITS) - 1,
@@ -314,8 +315,11 @@ int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const 
         }
         int code = value_code(sorter, value[r]);
         bool has_time = time && time[r] != STORE_NO_TIME;
+        const bool is_short = has_time && (uint64_t)time[r] <= UINT32_MAX;
         uint32_t head = (uint32_t)(user[r] - bucket_first_user(b)) | (code < 0 ? FLAG_RAW : 0u) |
-                        (has_time ? FLAG_TIME : 0u);
+                        (is_short   ? FLAG_SHORT
+                         : has_time ? FLAG_TIME
+                                    : 0u);
         uint8_t *start = sorter->arena + bucket->last_extent + bucket->last_used, *at = start;
         *at++ = (uint8_t)head;
         *at++ = (uint8_t)(head >> 8);
@@ -327,11 +331,14 @@ int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const 
         } else {
             *at++ = (uint8_t)code;
         }
-        if (has_time) {
+        if (is_short) {
+            bytes_put_u32(at, (uint32_t)time[r]);
+            at += 4;
+        } else if (has_time) {
             bytes_put_u64(at, (uint64_t)time[r]);
             at += 8;
-            sorter->has_times = true;
         }
+        sorter->has_times |= has_time;
         assert(at - start <= RECORD_MAX);
         bucket->last_used += (uint32_t)(at - start);
         sorter->user_records[user[r]]++;
@@ -532,7 +539,8 @@ static const uint8_t *collect(struct slicing *slicing, uint64_t bucket_user, con
     struct sorter_column *column = &slicing->space->columns[COLLECTED];
     while (end - at >= 7) {
         uint32_t head = at[0] | (uint32_t)at[1] << 8;
-        size_t size = 6 + (head & FLAG_RAW ? 8u : 1u) + (head & FLAG_TIME ? 8u : 0u);
+        const size_t time_bytes = head & FLAG_SHORT ? 4 : head & FLAG_TIME ? 8 : 0;
+        const size_t size = 6 + (head & FLAG_RAW ? 8u : 1u) + time_bytes;
         if ((size_t)(end - at) < size) break;
         uint64_t user = bucket_user + (head & USER_MASK) - slicing->slice->first_user;
         if (user < slicing->slice->n_users) {
@@ -549,8 +557,9 @@ static const uint8_t *collect(struct slicing *slicing, uint64_t bucket_user, con
             column->value[n] =
                 head & FLAG_RAW ? bytes_to_double(bytes_get_u64(at + 6)) : sorter->value[at[6]];
             if (sorter->has_times)
-                column->time[n] =
-                    head & FLAG_TIME ? (int64_t)bytes_get_u64(at + size - 8) : STORE_NO_TIME;
+                column->time[n] = time_bytes == 4   ? (int64_t)bytes_get_u32(at + size - 4)
+                                  : time_bytes == 8 ? (int64_t)bytes_get_u64(at + size - 8)
+                                                    : STORE_NO_TIME;
         }
         at += size;
     }

@@ -1,6 +1,7 @@
 /*
  * Arrow streams as sources of ratings: every type in every role, nulls, slices, dictionaries; what
- * is malformed is refused, and everything is released; a row that is inserted changes no other.
+ * is malformed is refused, and everything is released; a row that is inserted changes no other. All
+ * of it twice: with rows taken one by one, and with those that are good taken by columns.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -67,12 +68,42 @@ static int take(void *self, const struct record *records, int n, struct dpmf_err
     return 0;
 }
 
+static bool by_columns;
+static uint64_t n_stretches;
+
+static void name_id(const struct record_ids *ids, int i, char room[64]) {
+    if (ids->whole)
+        snprintf(room, 64, "%lld", (long long)ids->whole[i]);
+    else
+        snprintf(room, 64, "%.*s", (int)ids->length[i], ids->text[i]);
+}
+
+/* What `take` would be given. */
+static int take_stretch(void *self, const struct record_stretch *stretch,
+                        struct dpmf_error *error) {
+    n_stretches++;
+    for (int i = 0; i < stretch->n; i++) {
+        char user[64], item[64];
+        name_id(&stretch->user, i, user);
+        name_id(&stretch->item, i, item);
+        const struct record record = {.user = user,
+                                      .item = item,
+                                      .user_length = (uint32_t)strlen(user),
+                                      .item_length = (uint32_t)strlen(item),
+                                      .rating = stretch->rating[i],
+                                      .time = stretch->time ? stretch->time[i] : STORE_NO_TIME};
+        take(self, &record, 1, error);
+    }
+    return 0;
+}
+
 static int read_source(struct source *source, const struct dpmf_input_options *options,
                        struct lines *lines) {
     static struct record_batch batch;
     void *chunk = source->ops->chunk_new(source);
     int code = 0;
     batch.take = take;
+    batch.take_stretch = by_columns ? take_stretch : NULL;
     batch.self = lines;
     batch.options = options;
     batch.counts = source->layout.holds_events;
@@ -568,5 +599,8 @@ int main(void) {
         cmocka_unit_test(inserted_rows),
         cmocka_unit_test(imports),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("rows", tests, NULL, NULL);
+    by_columns = true;
+    failed += cmocka_run_group_tests_name("columns", tests, NULL, NULL);
+    return failed > 0 || n_stretches == 0;
 }

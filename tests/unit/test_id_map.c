@@ -84,6 +84,43 @@ static void test_every_length(void **state) {
     id_map_free(map);
 }
 
+/* Whole numbers of every size have the numbers of their texts, whichever way they came first. */
+static void test_whole_numbers(void **state) {
+    static const int64_t edges[] = {0,  1,         4095,      4096,      (1 << 22) - 1, 1 << 22,
+                                    -1, INT32_MAX, INT64_MIN, INT64_MAX, 100000000};
+    (void)state;
+    struct id_map *map;
+    assert_int_equal(id_map_init(&map, NULL), 0);
+    enum { N = 100000, EDGES = sizeof edges / sizeof edges[0] };
+    char id[32];
+    uint32_t number;
+    for (uint32_t i = 0; i < N; i++) {
+        const int64_t whole = i < EDGES ? edges[i] : ((int64_t)i << (i % 2 ? 24 : 4)) + 3;
+        const uint32_t length = (uint32_t)sprintf(id, "%lld", (long long)whole);
+        id_map_find_wholes(map, &whole, 1, &number);
+        assert_int_equal(number, ID_MAP_NONE);
+        if (i % 3 == 0) assert_int_equal(add(map, id, length), i);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(
+                id_map_add_whole(map, whole, (struct id_text){id, length}, &number, NULL), 0);
+            assert_int_equal(number, i);
+        }
+        assert_int_equal(find(map, id, length), i);
+    }
+    assert_int_equal(id_map_size(map), N);
+    for (uint32_t i = 0; i < N; i += 2) {
+        int64_t two[2];
+        uint32_t numbers[2];
+        for (uint32_t k = 0; k < 2; k++)
+            two[k] =
+                i + k < EDGES ? edges[i + k] : ((int64_t)(i + k) << ((i + k) % 2 ? 24 : 4)) + 3;
+        id_map_find_wholes(map, two, 2, numbers);
+        assert_int_equal(numbers[0], i);
+        assert_int_equal(numbers[1], i + 1);
+    }
+    id_map_free(map);
+}
+
 enum { SHARED = 300000 };
 
 struct shared_map {
@@ -97,10 +134,13 @@ static void *look_up(void *self) {
     uint32_t wrong = 0;
     for (uint32_t i = 0; i < SHARED; i++) {
         uint32_t added = atomic_load(&shared->added);
-        uint32_t length = (uint32_t)sprintf(id, i % 3 ? "%u" : "user number %u", i);
+        uint32_t length = (uint32_t)sprintf(id, i % 3 ? "%u" : "user number %u", 97 * i);
         uint32_t number = find(shared->map, id, length);
         /* what was added before is found; what is not found may come any moment; never another's */
         if (number != i && (number != ID_MAP_NONE || i < added)) wrong++;
+        const int64_t whole = (int64_t)i * 97;
+        id_map_find_wholes(shared->map, &whole, 1, &number);
+        if (i % 3 && number != i && (number != ID_MAP_NONE || i < added)) wrong++;
     }
     return (void *)(uintptr_t)wrong;
 }
@@ -114,8 +154,13 @@ static void test_readers_beside_the_writer(void **state) {
         assert_int_equal(pthread_create(&readers[i], NULL, look_up, &shared), 0);
     char id[32];
     for (uint32_t i = 0; i < SHARED; i++) {
-        uint32_t length = (uint32_t)sprintf(id, i % 3 ? "%u" : "user number %u", i);
-        assert_int_equal(add(shared.map, id, length), i);
+        uint32_t length = (uint32_t)sprintf(id, i % 3 ? "%u" : "user number %u", 97 * i), number;
+        if (i % 3 == 0)
+            assert_int_equal(add(shared.map, id, length), i);
+        else
+            assert_int_equal(id_map_add_whole(shared.map, (int64_t)i * 97,
+                                              (struct id_text){id, length}, &number, NULL),
+                             0);
         atomic_store(&shared.added, i + 1);
     }
     for (int i = 0; i < 3; i++) {
@@ -131,6 +176,7 @@ int main(void) {
         cmocka_unit_test(test_numbers_in_order),
         cmocka_unit_test(test_short_ids_differ),
         cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_whole_numbers),
         cmocka_unit_test(test_readers_beside_the_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,7 +262,7 @@ static void test_all_records_bad(void **state) {
 
 /* Text in an order that is not by user, large enough to be cut into many chunks and to spill with
  * the least memory there is. */
-enum { N_UNSORTED = 1000000 };
+enum { N_UNSORTED = 1500000 };
 
 static void make_unsorted_text(const char *path, uint64_t n) {
     FILE *file = fopen(path, "wb");

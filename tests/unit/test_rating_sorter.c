@@ -42,6 +42,13 @@ static void count_duplicate(void *self, uint32_t item) {
     ++*(size_t *)self;
 }
 
+/* Times of every width: most are below 2^32, where records are shorter. */
+static int64_t any_time(struct random_stream *random) {
+    const int64_t edges[] = {0, -1, UINT32_MAX, INT64_C(1) << 32};
+    const uint64_t bits = random_u64(random);
+    return bits % 8 == 0 ? edges[bits / 8 % 4] : (int64_t)(bits >> (bits % 3 == 0 ? 0 : 33));
+}
+
 struct sorter_case {
     uint32_t n_users, n_items;
     size_t n;
@@ -63,8 +70,7 @@ static struct rating *make_ratings(const struct sorter_case *c) {
             .item = (uint32_t)random_below(&random, c->n_items),
             .value = c->n_values ? (double)random_below(&random, c->n_values) / 4
                                  : random_gaussian(&random),
-            .time =
-                c->times && random_below(&random, 5) ? (int64_t)random_u64(&random) : STORE_NO_TIME,
+            .time = c->times && random_below(&random, 5) ? any_time(&random) : STORE_NO_TIME,
             .arrival = i,
         };
     }
