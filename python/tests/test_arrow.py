@@ -7,6 +7,7 @@ import ctypes
 import importlib
 import unittest
 import unittest.mock
+from pathlib import Path
 
 import numpy as np
 
@@ -30,6 +31,46 @@ class Made(Exported):
 
     def _arrow_columns(self):
         return self.columns
+
+
+class ParquetFiles(FolderTest):
+    """Files of several writers, which need no library. A seed of the fuzzer has a byte of options
+    before the file."""
+
+    SEEDS = Path(__file__).resolve().parents[2] / "tests" / "fuzz" / "corpus" / "parquet"
+    ROWS = (["ann", "bob", "ann", "someone with a longer name", "bob", "ann", "eve"],
+            ["10", "10", "20", "20", "30", "30", "10"], [5, 3.5, 1, 2, 4, 4.5, 3])
+
+    def paths(self):
+        for name in "polars", "duckdb", "snappy", "pages":
+            path = self.folder / f"{name}.parquet"
+            path.write_bytes((self.SEEDS / name).read_bytes()[1:])
+            yield path
+
+    def test_a_path_is_ratings(self):
+        def model():
+            return dpmf.Model(n_factors=2, n_epochs=3, deterministic=True, progress=False)
+
+        wanted = model().fit(*self.ROWS)
+        for path in self.paths():
+            mine = model().fit_file(path)
+            self.assertEqual(mine.users_.tolist(), wanted.users_.tolist())
+            np.testing.assert_array_equal(mine.item_factors_, wanted.item_factors_)
+            store = self.folder / (path.stem + ".dpr")
+            self.assertEqual(dpmf.import_ratings(path, store).ratings, 7)
+            self.assertEqual(dpmf.describe(store)["users"], 4)
+
+    def test_a_folder_and_what_is_broken(self):
+        (self.folder / "all").mkdir()
+        for path in self.paths():
+            path.rename(self.folder / "all" / path.name)
+        report = dpmf.import_ratings(self.folder / "all", self.folder / "all.dpr")
+        self.assertEqual((report.ratings, report.duplicates), (7, 21))
+        cut = self.folder / "cut.parquet"
+        cut.write_bytes((self.folder / "all" / "polars.parquet").read_bytes()[:-20])
+        with self.assertRaises(dpmf.InputError):
+            dpmf.import_ratings(cut, self.folder / "cut.dpr")
+        self.assertFalse((self.folder / "cut.dpr").exists())
 
 
 class OnlyArray:

@@ -42,6 +42,39 @@ class Measuring(FolderTest):
         with self.assertRaises(dpmf.UsageError):
             dpmf.split(train, train, test, by="luck")
 
+    def test_candidates_are_the_programs(self):
+        users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
+        model = dpmf.Model(n_factors=4, n_epochs=5, deterministic=True).fit(users, items, ratings)
+        model.save(self.folder / "m.safetensors")
+        known = model.items_.tolist()
+        rows = [[user, known[k % len(known)],
+                 *(known[(k + step) % len(known)] for step in range(1, 9))]
+                for k, user in enumerate(model.users_.tolist()[:40])]
+        rows += [["nobody", known[0], known[1]], [rows[0][0], "nothing", known[1]]]
+        table = self.folder / "candidates.csv"
+        with open(table, "w", encoding="utf-8") as file:
+            file.write("user,item,negatives\n")
+            file.writelines(",".join(map(str, row)) + "\n" for row in rows)
+        theirs = json.loads(
+            run_dpmf("evaluate", self.folder / "m.safetensors", "--candidates", table, "-n", "3",
+                     "--json"))
+        for given in rows, table, str(table):
+            mine = model.evaluate(candidates=given, n=3)["candidates"]
+            for name in ("rows", "unknown_users", "unknown_items", "hr", "ndcg", "mrr"):
+                self.assertAlmostEqual(mine[name], theirs[name], places=9)
+        self.assertTrue(0 < mine["hr"] < 1)
+        both = model.evaluate((users, items, ratings), candidates=rows, history=(users, items,
+                                                                                 ratings))
+        self.assertEqual(both["n"], len(ratings))
+        self.assertEqual(both["candidates"]["rows"], len(rows))
+        table.write_text("1,2,3\n", encoding="utf-8")
+        for bad in [table], 5, ["abc"], [[1, 2]], [[1, None, 3]], [], table:
+            with self.assertRaises(dpmf.DpmfError):
+                model.evaluate(candidates=bad)
+        for wrong in {}, {"candidates": rows, "ranking": 5}:
+            with self.assertRaises(dpmf.UsageError):
+                model.evaluate(**wrong)
+
     def test_a_release_is_evaluated_by_fold_in(self):
         users, items, ratings = made_up()
         model = private_model(self.folder, catalogue=range(60), epsilon=10)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
+from ._candidates import rank_candidates
 from ._ids import pointer
 from ._native import ffi, lib
 from ._pairs import pairs_of, r_squared
@@ -52,9 +53,10 @@ class Measured:
 
     # ---- how well it predicts ------------------------------------------------------------------
 
-    def evaluate(self, test: Any, *, history: Any = None, ranking: int = 0,
+    def evaluate(self, test: Any = None, *, history: Any = None, ranking: int = 0,
                  like: Optional[float] = None, taste: Optional[float] = None,
-                 by: Optional[str] = None) -> dict[str, Any]:
+                 by: Optional[str] = None, candidates: Any = None,
+                 n: int = 10) -> dict[str, Any]:
         """How well the model predicts ratings that it was not fitted to, as ``dpmf evaluate``
         measures it.
 
@@ -65,13 +67,25 @@ class Measured:
         `taste` and `by` order the lists as in `recommend`. In the answer, figures that were not
         measured are missing, and those without a meaning NaN.
 
+        `candidates` are rows of a user, an item that the user is known to want and other items, or
+        a file of them with a header (``user,item,negatives``): the answer's ``"candidates"`` says
+        how often the wanted one is among the `n` best of its row (``hr``, ``ndcg``, ``mrr``). With
+        them, `test` may be left out.
+
         >>> import dpmf
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
         >>> model = model.fit(["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4])
         >>> found = model.evaluate((["bob"], ["alien"], [3]))
         >>> found["n"], found["rmse"] == found["mae"]
         (1, True)
+        >>> found = model.evaluate(candidates=[["bob", "dune", "alien"]], n=2)
+        >>> found["candidates"]["rows"], found["candidates"]["hr"]
+        (1, 1.0)
         """
+        if test is None and candidates is None:
+            raise usage("evaluate needs ratings to measure with, or candidates")
+        if test is None and (ranking or like is not None):
+            raise usage("ranking and like are about the items of test, which was not given")
         file, run = self._ready.file, self._run()
         options = Struct("dpmf_evaluate_options")
         options.put("ranking", whole("ranking", ranking, 0, 2**32 - 1))
@@ -80,10 +94,20 @@ class Measured:
             options.put("like", number("like", like))
         order = order_of(taste, by)
         options.put("order", order)
-        asked, before = self._open(test, run), None if history is None else self._open(history, run)
+        opened = None if history is None else self._open(history, run)
+        before = opened.pointer if opened else ffi.NULL
+        result = {} if test is None else self._evaluate(test, before, options, ranking, run)
+        if candidates is not None:
+            result["candidates"] = rank_candidates(file.model, candidates, before, order,
+                                                   whole("n", n, 1, 2**32 - 1), run)
+        return result
+
+    def _evaluate(self, test: Any, before: Any, options: Struct, ranking: int,
+                  run: Run) -> dict[str, Any]:
+        file, asked = self._ready.file, self._open(test, run)
         found = ffi.new("struct dpmf_evaluation *")
-        run.call(lib.dpmf_model_evaluate, file.model, asked.pointer,
-                 before.pointer if before else ffi.NULL, options.pointer, run.pointer, found)
+        run.call(lib.dpmf_model_evaluate, file.model, asked.pointer, before, options.pointer,
+                 run.pointer, found)
         result = plain(found[0], ("n", "rmse", "mae", "unknown_users", "unknown_items"))
         if found.cold:
             result.update(plain(found[0], ("cold", "cold_rmse", "warm_rmse")))
