@@ -363,7 +363,7 @@ void facts_share(const struct facts_space *space, const struct taste_space *tast
 }
 
 double facts_score(const struct facts_space *space, const double *q, double dial,
-                   const float *crowd, float *out, double *vector) {
+                   const float *crowd, double *out, float *rounded, double *vector) {
     double of_age[FACTS_NO_AGE + 1], of_kind[KINDS_MOST], average[2] = {0, 0}, largest = 0;
     for (size_t a = 0; a < space->width; a++) average[a >= space->n_knots] += q[a] * space->mean[a];
     for (size_t age = 0; age < FACTS_NO_AGE; age++) {
@@ -379,8 +379,9 @@ double facts_score(const struct facts_space *space, const double *q, double dial
         double told = of_age[space->ages[item]] - (has_kinds(space, item) ? average[1] : 0);
         for (uint64_t i = space->start[item]; i < space->start[item + 1]; i++)
             told += of_kind[space->kinds[i] - space->n_knots];
-        out[item] = (float)((double)crowd[item] + dial * told);
-        const double size = fabs((double)out[item]);
+        out[item] = (double)crowd[item] + dial * told;
+        rounded[item] = (float)out[item];
+        const double size = fabs((double)rounded[item]);
         if (!(size <= largest)) largest = size;
     }
     for (size_t c = 0; c < space->k; c++) {

@@ -59,8 +59,8 @@ void facts_share(const struct facts_space *space, const struct taste_space *tast
                  uint64_t item, double *x, double *d, double *shares);
 
 /* q.d_j is told[j] + c.(v_j - m): out[j] := crowd[j] + dial told[j], and vector += dial c.
- * @return the largest of `out` without its sign */
+ * rounded[j] is the same as a float. @return the largest of these without its sign */
 double facts_score(const struct facts_space *space, const double *q, double dial,
-                   const float *crowd, float *out, double *vector);
+                   const float *crowd, double *out, float *rounded, double *vector);
 
 #endif

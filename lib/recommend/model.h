@@ -107,6 +107,7 @@ struct scoring {
     double base;
     const float *biases;  /* biases of the items: the model's own, or what everyone likes */
     double bias_max;      /* the largest of them without its sign */
+    const double *exact;  /* what the biases were before they became floats; NULL: they are exact */
     const float *row;     /* u for the kernels; NULL: by the items' biases alone */
     const double *vector; /* u in double; NULL: the row says it all */
 };
@@ -126,7 +127,7 @@ static inline struct scoring scoring_by_rating(const struct dpmf_model *model, d
 static inline double scoring_exact(const struct scoring *scoring, uint64_t item) {
     const struct factors *factors = &scoring->model->factors;
     const float *v = factors->items.rows + item * factors->items.stride;
-    double sum = (double)scoring->biases[item];
+    double sum = scoring->exact ? scoring->exact[item] : (double)scoring->biases[item];
     if (scoring->vector)
         sum += model_dot_double(scoring->vector, v, factors->k);
     else if (scoring->row)

@@ -158,14 +158,18 @@ int scorer_init(struct scorer *scorer, const struct dpmf_model *model, struct dp
         scorer_free(scorer);
         return error_no_memory(error);
     }
-    scorer->told = row;
-    return 0;
+    scorer->rounded = row;
+    scorer->told = memory_alloc((size_t)model->factors.items.n, sizeof(double));
+    if (scorer->told) return 0;
+    scorer_free(scorer);
+    return error_no_memory(error);
 }
 
 void scorer_free(struct scorer *scorer) {
     free(scorer->vector);
     free(scorer->row);
     free(scorer->told);
+    free(scorer->rounded);
     *scorer = (struct scorer){0};
 }
 
@@ -204,13 +208,14 @@ static void set_score(struct scorer *scorer, const struct dpmf_model *model,
     }
     if (person->told)
         told_max = facts_score(&model->facts, person->told, dial, model->crowd, scorer->told,
-                               scorer->vector);
+                               scorer->rounded, scorer->vector);
     for (size_t c = 0; c < model->factors.k; c++)
         scorer->middle += scorer->vector[c] * model->taste.mean[c];
     scorer->habit = g * (person->bias + average_of(model, person));
     take_vector(scorer, model, scorer->habit - scorer->middle);
     if (!person->told) return;
-    scorer->scoring.biases = scorer->told;
+    scorer->scoring.biases = scorer->rounded;
+    scorer->scoring.exact = scorer->told;
     scorer->scoring.bias_max = told_max;
 }
 
@@ -259,9 +264,9 @@ static double taste_of(const struct scorer *scorer, uint64_t item, const struct 
     const struct dpmf_model *model = scoring->model;
     const float *v = model_item_row(model, item);
     if (model->state.ranks && scoring->vector != scorer->vector) return score->total - score->crowd;
-    if (scoring->biases == scorer->told && scorer->told)
+    if (scoring->exact)
         return model_dot_double(scoring->vector, v, model->factors.k) - scorer->middle +
-               ((double)scorer->told[item] - (double)model->crowd[item]);
+               (scoring->exact[item] - (double)model->crowd[item]);
     if (scoring->vector)
         return model_dot_double(scoring->vector, v, model->factors.k) - scorer->middle;
     return scoring->row ? model_dot(scoring->row, v, model->factors.k) - scorer->middle : 0;

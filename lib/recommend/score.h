@@ -57,7 +57,8 @@ struct scorer {
     double middle;  /* what an item of the average vector has of u.v: taste is what is beyond it */
     double *vector; /* k: what items are multiplied with */
     float *row;     /* the same for the kernels */
-    float *told;    /* crowd and what q adds to it, of each item; NULL: nothing is known of them */
+    double *told;   /* crowd and what q adds to it, of each item; NULL: nothing is known of them */
+    float *rounded; /* the same for the kernels */
     struct scoring rating;
 };
 

@@ -34,7 +34,8 @@ static double bound_error(const struct scoring *scoring) {
     double product = length_of(scoring) * model->item_norm_max * 1.001;
     double size = product + scoring->bias_max;
     if (!(size < (double)FLT_MAX / 4)) return INFINITY;
-    return (k + 8) * half * 1.001 * product + half * scoring->bias_max +
+    const double rounded = scoring->exact ? 2 : 1; /* biases, when they became floats, and sums */
+    return (k + 8) * half * 1.001 * product + rounded * half * scoring->bias_max * 1.001 +
            (k + 8) * (DBL_EPSILON * (size + fabs(scoring->base)) + (double)FLT_MIN);
 }
 

@@ -7,12 +7,14 @@ and for made-up ones.
 
 from __future__ import annotations
 
+import json
 import unittest
 
 import numpy as np
 
 import dpmf
-from support import FolderTest, made_up, movielens_1m, private_model, quiet, read_safetensors
+from support import (FolderTest, made_up, movielens_1m, private_model, quiet, read_safetensors,
+                     run_dpmf)
 
 
 class Dense:
@@ -102,6 +104,28 @@ class AtHome(FolderTest):
     def test_made_up(self):
         users, items, ratings = made_up(n_users=4000, n_items=120, n=100_000, rank=2)
         self.compare(users, items, ratings, range(125), 200, epsilon=20)
+
+    def test_years_of_a_catalogue(self):
+        users, items, ratings = made_up(n_users=4000, n_items=120, n=100_000, rank=2)
+        with quiet():
+            model = private_model(self.folder, epsilon=20, catalogue=range(125),
+                                  insecure_noise_seed=11)
+            model.fit(users, items, ratings)
+        release, table = self.folder / "r.safetensors", self.folder / "items.csv"
+        model.save(release)
+        table.write_text("item,title,year\n" + "".join(
+            f"{item},T{item},{1990 if item % 4 else 1950}\n" for item in range(125)))
+        mine = (np.arange(0, 20, 4), np.full(5, 5.0))
+        with quiet():
+            loaded = dpmf.load(release, catalogue=table)
+        plain, told = model.fold_in(mine), loaded.fold_in(mine)
+        old, new = (me.recommend(10, taste=1).items for me in (plain, told))
+        self.assertGreater((new % 4 == 0).sum(), (old % 4 == 0).sum())
+        self.assertEqual(plain.predict(model.items_).tolist(), told.predict(model.items_).tolist())
+        answer = run_dpmf("recommend", release, "--ratings", "0:5,4:5,8:5,12:5,16:5", "--catalogue",
+                          table, "--taste", "1", "--json", "-q")
+        self.assertEqual([int(json.loads(line)["item"]) for line in answer.splitlines()],
+                         new.tolist())
 
 
 if __name__ == "__main__":

@@ -147,7 +147,8 @@ def test_hearts_equal_the_command_line(page, material):
     page.run("dpmf.importText(arguments[0])", "item,rating\n5,3.5\n7,1\n")
     assert list(stars_of(page)) == [2, 16, 199, 999], "ratings below what counts as a like are none"
     told = material.dpmf("recommend", os.path.join(material.folder, "events.safetensors"),
-                         "--ratings", "3:4,17:5,200,1000:4.5,5:3.5,7:1", "-n", "10", "--json")
+                         "--ratings", "3:4,17:5,200,1000:4.5,5:3.5,7:1", "-n", "10", "--json",
+                         "--catalogue", "titles.csv")
     told = [json.loads(line) for line in told.splitlines()]
     found = page.run("return dpmf.recommend(10)")
     numbers = [str(int(row["item"]) + 1) for row in found]
@@ -186,6 +187,7 @@ def test_more_like_this(page, material):
             page.texts("#pick-list .why")[0] == f"Liked by those who like {before[2]}")
     page.find("#alike-end").click()
     assert pick_list(page) == before and page.text("#picks-heading") == "For you"
+    be_still(page)
     page.find("#pick-list .title").click()
     page.find("#sheet-alike").click()
     assert (not page.run("return document.getElementById('sheet').open") and

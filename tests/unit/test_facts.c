@@ -191,7 +191,7 @@ static void test_scores(void **state) {
         for (size_t c = 0; c < WIDTH; c++) gain += q[c] * f[item][c];
         assert_int_equal(dpmf_user_score(model, before, &order, item, &old, NULL), 0);
         assert_int_equal(dpmf_user_score(model, user, &order, item, &now, NULL), 0);
-        assert_true(fabsl((long double)now.taste - (long double)old.taste - 1.6L * gain) < 1e-5L);
+        assert_true(fabsl((long double)now.taste - (long double)old.taste - 1.6L * gain) < 1e-7L);
         assert_true(fabs(now.crowd + now.habit + now.taste - now.total) < 1e-9);
         assert_true(now.crowd == old.crowd && now.habit == old.habit && now.rating == old.rating);
         largest = fmaxl(largest, fabsl(gain));
@@ -226,7 +226,7 @@ static void test_shares_and_lists(void **state) {
         assert_true(score.total == list[i].score);
         assert_true(i == 0 || list[i].score <= list[i - 1].score);
         for (size_t h = 0; h < RATINGS; h++) sum += shares[h];
-        assert_true(fabs(sum - score.taste) < 1e-6);
+        assert_true(fabs(sum - score.taste) < 1e-9);
     }
     dpmf_user_free(user);
     dpmf_model_close(model);

@@ -1,6 +1,6 @@
-# Years and kinds of a catalogue count in the taste of someone at home: five titles of one year bring
-# more of that year, explain gives the very score of the list, and a catalogue that can be read only
-# once is said to tell nothing.
+# Years and kinds of a catalogue count in the taste of someone at home: five titles of one year
+# bring more of that year, explain gives the very score of the list, and a catalogue that can be
+# read only once is said to tell nothing.
 dpmf synth -q --users 2000 --items 80 --ratings 60000 --catalogue-out titles.csv -o all.dpr
 echo nobody,Nobody >>titles.csv
 dpmf ledger init -q ledger
