@@ -74,14 +74,14 @@ class Material:
         """The page with other data in it; @return its address"""
         return "file://" + self.write(file + ".html", release_file.page_with(self.text, **parts))
 
-    def made_up(self, file, items, factors, low=1, high=5, titles=None, counted=True):
+    def made_up(self, file, items, factors, low=1, high=5, titles=None, counted=True, facts=None):
         said = json.loads(self.metadata["dpmf.statement"])
         said.update(items=items, range={"min": low, "max": high})
         metadata, tensors = release_file.made_up_release(compact(said), items, factors, low=low,
                                                          high=high, counted=counted)
         titles = titles or [f"Title {i + 1}" for i in range(items)]
         url = self.variant(file, release=release_file.release_bytes(metadata, tensors),
-                           titles=titles, statement=saying("made up", said))
+                           titles=titles, statement=saying("made up", said), facts=facts)
         return url, metadata, tensors
 
     def stating(self, text, said, **parts):

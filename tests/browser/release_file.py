@@ -119,10 +119,12 @@ def _json(value):
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 
-def page_with(page, release=None, titles=None, statement=None, name=None):
+def page_with(page, release=None, titles=None, statement=None, name=None, facts=None):
     """A page that dpmf made, with other data in it. `release` is bytes or base64 text, `titles` a
-    list or text."""
-    if release is not None or titles is not None:  # what is known of the titles is known of others
+    list or text, `facts` as the page has them."""
+    if facts is not None:
+        page = _block(page, "application/json", "dpmf-facts", _json(facts))
+    elif release is not None or titles is not None:  # what is known is known of other titles
         page = re.sub(r'<script type="application/json" id="dpmf-facts">[^<]*</script>', "", page)
     if release is not None:
         text = release if isinstance(release, str) else base64.b64encode(release).decode()
