@@ -337,27 +337,57 @@ static double total_weight(const struct taste_space *taste, const struct dpmf_ow
     return total;
 }
 
+/* x.f_j as it stands in the columns, of an item. */
+static double dot_columns(const struct facts_space *space, const double *x,
+                          const double average[2], uint64_t item) {
+    struct sparse_row row;
+    row_of(space, item, &row);
+    double sum = -(space->ages[item] != FACTS_NO_AGE ? average[0] : 0) -
+                 (has_kinds(space, item) ? average[1] : 0);
+    for (size_t i = 0; i < row.n; i++)
+        if (row.column[i] < space->width) sum += x[row.column[i]] * row.value[i];
+    return sum;
+}
+
 void facts_fit(const struct facts_space *space, const struct taste_space *taste,
                const struct factors *factors, const struct dpmf_own_rating *ratings, size_t n,
                double *q, double *d) {
-    for (size_t a = 0; a < space->width; a++) q[a] = 0;
+    const size_t w = space->width;
+    double known[2] = {0, 0}, v_sum[TASTE_BLOCK_MOST] = {0};
+    struct sparse_row row;
+    for (size_t a = 0; a < w; a++) q[a] = 0;
     for (size_t h = 0; h < n; h++) {
         const double weight = taste_weight(taste, ratings[h].rating);
-        rest_of(space, taste, factors, ratings[h].item, d);
-        for (size_t a = 0; a < space->width; a++) q[a] += weight * d[a];
+        const uint64_t item = ratings[h].item;
+        const float *v = vector_of(factors, item);
+        row_of(space, item, &row);
+        for (size_t i = 0; i < row.n; i++)
+            if (row.column[i] < w) q[row.column[i]] += weight * row.value[i];
+        known[0] += space->ages[item] != FACTS_NO_AGE ? weight : 0;
+        known[1] += has_kinds(space, item) ? weight : 0;
+        for (size_t c = 0; c < space->k; c++)
+            v_sum[c] += weight * ((double)v[c] - taste->mean[c]);
     }
+    for (size_t a = 0; a < w; a++) q[a] -= known[a >= space->n_knots] * space->mean[a];
+    for (size_t c = 0; c < space->k; c++)
+        for (size_t a = 0; a < w; a++) q[a] -= space->slopes[c * w + a] * v_sum[c];
     solve(space, total_weight(taste, ratings, n), q, d);
 }
 
 void facts_share(const struct facts_space *space, const struct taste_space *taste,
                  const struct factors *factors, const struct dpmf_own_rating *ratings, size_t n,
                  uint64_t item, double *x, double *d, double *shares) {
+    double average[2] = {0, 0}, slope[TASTE_BLOCK_MOST] = {0};
     rest_of(space, taste, factors, item, x);
     solve(space, total_weight(taste, ratings, n), x, d);
+    for (size_t a = 0; a < space->width; a++) average[a >= space->n_knots] += x[a] * space->mean[a];
+    for (size_t c = 0; c < space->k; c++)
+        for (size_t a = 0; a < space->width; a++)
+            slope[c] += space->slopes[c * space->width + a] * x[a];
     for (size_t h = 0; h < n; h++) {
-        double sum = 0;
-        rest_of(space, taste, factors, ratings[h].item, d);
-        for (size_t a = 0; a < space->width; a++) sum += x[a] * d[a];
+        const float *v = vector_of(factors, ratings[h].item);
+        double sum = dot_columns(space, x, average, ratings[h].item);
+        for (size_t c = 0; c < space->k; c++) sum -= slope[c] * ((double)v[c] - taste->mean[c]);
         shares[h] += taste_weight(taste, ratings[h].rating) * sum;
     }
 }

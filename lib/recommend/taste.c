@@ -12,7 +12,7 @@
 #include "numerics/exact_arithmetic.h"
 #include "numerics/symmetric_eigen.h"
 
-enum { BLOCK_MOST = 64 };
+enum { BLOCK_MOST = TASTE_BLOCK_MOST };
 
 static const double weight_most = 1, weight_least = -0.5, weight_shift = 0.5;
 

@@ -30,6 +30,8 @@
 #include "dpmf_client.h"
 #include "model/factors.h"
 
+enum { TASTE_BLOCK_MOST = 64 }; /* columns of a block */
+
 struct taste_space {
     size_t k, width, n_blocks; /* columns; in a block, the last of which may have fewer; blocks */
     double *mean;              /* k: m */

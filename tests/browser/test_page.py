@@ -134,7 +134,7 @@ def test_the_policy_refuses_what_it_can(page, material):
 
 
 def test_no_code_that_could_send(page, material):
-    script = re.search(r"<script>(.*)</script>", material.text, re.DOTALL)[1]
+    script = re.search(r"<script>(.*?)</script>", material.text, re.DOTALL)[1]
     for folder in ["script", "texts"]:
         for name in os.listdir(os.path.join(TREE, "web", folder)):
             with open(os.path.join(TREE, "web", folder, name), encoding="utf-8") as file:
