@@ -157,15 +157,22 @@ static int cut_part(struct tiling *tiling, const struct dpmf_store *store,
     return code;
 }
 
+/* `*rows` is the least bound of a group's rows, and becomes the one that was taken. */
 static int make_groups(struct tiling *tiling, const struct dpmf_store *store,
-                       const struct tiling_options *options, struct dpmf_error *error) {
+                       const struct tiling_options *options, uint64_t *rows,
+                       struct dpmf_error *error) {
     struct tiling_whole whole = {.n_ratings = tiling->n_ratings, .n_parts = 1};
     size_t capacity = 0;
     int code = 0;
+    free(tiling->groups);
+    tiling->groups = NULL;
+    tiling->n_groups = 0;
     if (options->whole)
         whole = *options->whole;
     else
         tiling_group_bounds(options, &whole);
+    if (whole.group_rows < *rows) whole.group_rows = *rows;
+    *rows = whole.group_rows;
     for (size_t part = 0; part < tiling->n_parts && code == 0; part++)
         code = cut_part(tiling, store, options, &whole, &tiling->parts[part], &capacity, error);
     return code;
@@ -353,6 +360,7 @@ static int build_what_fits(struct tiling *tiling, const struct tiling_options *o
                            const struct dpmf_store *store, const struct dpmf_run *run,
                            struct dpmf_error *error) {
     bool too_large = false;
+    tiling->streamed = false;
     uint64_t users =
         options->superblock_users ? options->superblock_users : users_by_caches(tiling, options);
     users = at_least(users < tiling->n_users ? users : tiling->n_users, 1);
@@ -376,9 +384,31 @@ static int build_what_fits(struct tiling *tiling, const struct tiling_options *o
     }
 }
 
+/* Every superblock keeps a tile for every group. Small caches ask for small groups, and where
+ * memory is short for small superblocks too: then groups grow to those of large caches, so that the
+ * least memory for a run does not depend on the caches. */
+static int build_within_memory(struct tiling *tiling, const struct tiling_options *options,
+                               const struct dpmf_store *store, const struct dpmf_run *run,
+                               struct dpmf_error *error) {
+    const uint64_t most = GROUP_BYTES / row_bytes(options);
+    uint64_t rows = 0;
+    int code = make_groups(tiling, store, options, &rows, error);
+    if (code == 0) code = build_what_fits(tiling, options, store, run, error);
+    while (code == DPMF_ERR_USAGE_MEMORY && !options->whole && !options->tier_ends && rows < most) {
+        drop_superblocks(tiling);
+        rows = 2 * rows < most ? 2 * rows : most;
+        code = make_groups(tiling, store, options, &rows, error);
+        if (code == 0) code = build_what_fits(tiling, options, store, run, error);
+    }
+    return code;
+}
+
 /* A share without ratings: there are groups, and nobody visits them. */
 static int place_nobody(struct tiling *tiling, const struct tiling_options *options,
-                        struct dpmf_error *error) {
+                        const struct dpmf_store *store, struct dpmf_error *error) {
+    uint64_t rows = 0;
+    int code = make_groups(tiling, store, options, &rows, error);
+    if (code < 0) return code;
     set_superblocks(tiling, options, 1);
     tiling->n_superblocks = 0;
     tiling->superblocks = memory_alloc_zero(0, sizeof tiling->superblocks[0]);
@@ -411,11 +441,10 @@ int tiling_build(const struct dpmf_store *store, const struct tiling_options *op
     if ((code = deal_items(tiling, order, error)) < 0) goto out;
     free(order);
     order = NULL;
-    if ((code = make_groups(tiling, store, options, error)) < 0) goto out;
     if (tiling->n_ratings > 0)
-        code = build_what_fits(tiling, options, store, run, error);
+        code = build_within_memory(tiling, options, store, run, error);
     else
-        code = place_nobody(tiling, options, error);
+        code = place_nobody(tiling, options, store, error);
     if (code < 0) goto out;
     *out = tiling;
     tiling = NULL;

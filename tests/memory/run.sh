@@ -44,6 +44,9 @@ quarter=$(($(stat -c %s ratings.dpr) / 4))
 learn=(train ratings.dpr --epochs 1 -j 2 -o model.safetensors)
 bounded "$quarter" "${learn[@]}" -k 16
 bounded "$quarter" "${learn[@]}" -k 64
+# Small caches want more and smaller tiles, which take memory too; that must not be more.
+DPMF_CACHES=64K,1M,none bounded "$quarter" "${learn[@]}" -k 64
+DPMF_CACHES=unknown bounded "$quarter" "${learn[@]}" -k 64
 bounded "$quarter" "${learn[@]}" -k 16 --deterministic --snapshot s.safetensors \
     --snapshot-every 20blocks
 bounded "$quarter" "${learn[@]}" -k 32 --valid test.dpr
