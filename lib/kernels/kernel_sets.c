@@ -189,25 +189,22 @@ enum { SETS = sizeof sets / sizeof sets[0] };
 
 const struct kernel_set *kernel_set_at(size_t i) { return i < SETS ? sets[i] : NULL; }
 
-const struct kernel_set *kernel_set_choose(const char *name) {
+static const struct kernel_set *choose(const char *name, bool is_widest) {
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody here sets it */
     if (!name) name = getenv("DPMF_KERNELS");
     const bool any = !name || !*name;
     for (size_t i = 0; i < SETS; i++)
-        if ((any ? sets[i]->is_preferred() : strcmp(sets[i]->name, name) == 0) &&
+        if ((any ? is_widest || sets[i]->is_preferred() : strcmp(sets[i]->name, name) == 0) &&
             sets[i]->is_supported())
             return sets[i];
     return NULL;
 }
 
+const struct kernel_set *kernel_set_choose(const char *name) { return choose(name, false); }
+
+const struct kernel_set *kernel_set_widest(const char *name) { return choose(name, true); }
+
 const struct exact_kernels *kernel_set_exact(void) {
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody here sets it */
-    const char *name = getenv("DPMF_KERNELS");
-    if (name && *name) {
-        const struct kernel_set *set = kernel_set_choose(name);
-        return set ? set->exact : NULL;
-    }
-    size_t i = 0;
-    while (!sets[i]->is_supported()) i++; /* the reference is, anywhere */
-    return sets[i]->exact;
+    const struct kernel_set *set = kernel_set_widest(NULL);
+    return set ? set->exact : NULL;
 }

@@ -138,6 +138,11 @@ const struct kernel_set *kernel_set_at(size_t i);
  * that name here or the machine lacks it */
 const struct kernel_set *kernel_set_choose(const char *name);
 
+/* The same, but for the one with the widest vectors that this machine supports, whichever is
+ * preferred for training on ratings: implicit least squares goes through long rows, and half as
+ * many instructions win even where vectors are halved. */
+const struct kernel_set *kernel_set_widest(const char *name);
+
 /* The kernels of private contributions with the widest vectors that this machine supports,
  * whichever set is preferred for training: even where vectors are halved, half as many instructions
  * win. In all sets they give the same bits. DPMF_KERNELS asks for one, as above. @return NULL when

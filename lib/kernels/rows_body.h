@@ -19,10 +19,10 @@ enum { ROWS_LINE = KERNEL_ALIGN / (int)sizeof(float) };
 enum { ROWS_SHORT = 128 };
 INLINE size_t rows_ahead(size_t k) { return k <= ROWS_SHORT ? 2 * KERNEL_LANES : KERNEL_LANES; }
 
-/* Half of the rows to come are asked for here, a line at a time, and half in the sum: all at once
- * they would have to wait. */
+/* `n_later` of the rows to come are asked for here, a line at a time: half of them where a sum
+ * follows, which asks for the other half, since all at once they would have to wait. */
 INLINE eight rows_dots(const float *u, const float *const *row, const float *const *later,
-                       size_t k) {
+                       const int n_later, size_t k) {
     vec sum[KERNEL_LANES];
     UNROLL for (int i = 0; i < KERNEL_LANES; i++) sum[i] = vec_splat(0);
     size_t x = 0;
@@ -33,7 +33,7 @@ INLINE eight rows_dots(const float *u, const float *const *row, const float *con
                 sum[i] = vec_fma(ux, vec_load(row[i] + at), sum[i]);
             }
         }
-        UNROLL for (int i = 0; i < KERNEL_LANES / 2; i++) __builtin_prefetch(later[i] + x);
+        UNROLL for (int i = 0; i < n_later; i++) __builtin_prefetch(later[i] + x);
     }
     for (; x < k; x += VEC) {
         const vec ux = vec_load(u + x);
@@ -81,7 +81,9 @@ INLINE float rows_pull(const float *x, float target, const float *rows, size_t s
             later[i] = j + i + ahead < n ? rows + at[j + i + ahead] * stride : row[i];
         }
         for (size_t i = 0; i < left; i++) weight[i] = weights ? weights[j + i] : 1;
-        const eight miss = eight_sub(eight_splat(target), rows_dots(x, row, later, k));
+        const eight dots = out ? rows_dots(x, row, later, KERNEL_LANES / 2, k)
+                               : rows_dots(x, row, later, KERNEL_LANES, k);
+        const eight miss = eight_sub(eight_splat(target), dots);
         const eight pulls = eight_mul(eight_load(weight), miss);
         total = eight_fma(pulls, miss, total);
         if (out) rows_add(row, later, pulls, k, out);

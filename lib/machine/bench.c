@@ -77,7 +77,8 @@ static int check_options(struct bench *bench, struct dpmf_error *error) {
     if (options->lanes > KERNEL_LANES)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of lanes must be 1 to %d",
                          KERNEL_LANES);
-    bench->kernels = kernel_set_choose(options->kernels);
+    bench->kernels = bench->solver == SOLVER_IALS ? kernel_set_widest(options->kernels)
+                                                  : kernel_set_choose(options->kernels);
     if (bench->kernels) return 0;
     return error_set(error, DPMF_ERR_USAGE_VALUE, "this machine has no kernels called \"%s\"",
                      options->kernels ? options->kernels : "$DPMF_KERNELS");

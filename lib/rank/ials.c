@@ -4,10 +4,10 @@
  * products with the Gramian, one for every row and step. As a rule a sweep is in a basis in which
  * the Gramian is tridiagonal, so that these products cost next to nothing: the other side and the
  * rows of a team are taken there, rows are solved for one after the other, each with all that its
- * events need in the second cache for all steps, and are taken back. The model stays in its own
- * basis. Where finding that basis would cost more than it saves, the conjugate gradients of a team
- * go in step, and each product with the Gramian is of a matrix and several vectors; a team is as
- * many rows as have all their events' rows in the last cache together. In either case, where the
+ * events need in the second cache for all steps, and both sides stay there: every orthogonal basis
+ * is as good. Where finding that basis would cost more than it saves, the conjugate gradients of a
+ * team go in step, and each product with the Gramian is of a matrix and several vectors; a team is
+ * as many rows as have all their events' rows in the last cache together. In either case, where the
  * other side is larger than that cache, rows with many events go in step through it in slices that
  * fit in the second cache, which come from memory once a step for all of the team. What is computed
  * for a row depends on its own events alone, not on its team. Fed by event_rows and a model's rows;
@@ -61,10 +61,8 @@ struct ials {
     double *gramian; /* alpha G, in doubles and in floats */
     float *gramian32;
 
-    /* Whether the sweep is in another basis, and the other side there. */
-    bool is_turned;
+    bool is_turned; /* the sweep is in another basis */
     struct ials_basis basis;
-    struct factor_matrix turned;
 
     struct ials_plan plans[2]; /* plans of the sides seen so far: there are two */
 
@@ -72,9 +70,8 @@ struct ials {
     struct part part;
     const struct ials_plan *plan;
     const struct event_side *events;
-    struct factor_matrix *own;
+    struct factor_matrix *own, *turning; /* turning: what is taken to the basis */
     const struct factor_matrix *other;
-    const struct factor_matrix *source; /* the same rows, or what they are when turned */
     float *squares;                     /* by row */
     uint64_t squares_n;
     bool (*stop)(void *self);
@@ -151,7 +148,6 @@ void ials_free(struct ials *ials) {
     free(ials->gramian);
     free(ials->gramian32);
     ials_basis_free(&ials->basis);
-    factor_matrix_free(&ials->turned);
     free(ials->squares);
     for (size_t i = 0; i < 2; i++) ials_plan_free(&ials->plans[i]);
     free(ials);
@@ -232,7 +228,7 @@ static float pull(const struct ials *ials, uint64_t first, uint64_t end, const f
                   float target, float *out) {
     const struct event_side *events = ials->events;
     return ials->kernels->pull(
-        x, target, ials->source->rows, ials->source->stride, events->other + first,
+        x, target, ials->other->rows, ials->other->stride, events->other + first,
         events->weight ? events->weight + first : NULL, (size_t)(end - first), ials->width, out);
 }
 
@@ -366,10 +362,8 @@ static void solve_team(const struct ials *ials, struct work *work, const uint32_
         descend(ials, work, rows, n, x);
     else
         for (size_t i = 0; i < n; i++) descend(ials, work, rows + i, 1, x + i * width);
-    if (ials->is_turned) ials->kernels->times(ials->basis.back, x, n, width, work->q);
     for (size_t i = 0; i < n; i++)
-        memcpy(ials->own->rows + rows[i] * stride, (ials->is_turned ? work->q : x) + i * width,
-               bytes);
+        memcpy(ials->own->rows + rows[i] * stride, x + i * width, bytes);
 }
 
 /* How far row x's events are from 1, in work->misses. @return the sum of their weighted squares */
@@ -533,37 +527,38 @@ static int begin_sweep(struct ials *ials, const struct dpmf_cluster *cluster,
 
 /* ---- another basis --------------------------------------------------------------------------- */
 
-/* Whether a sweep is in the basis in which the Gramian is tridiagonal: each row is taken there and
- * back, and those of the other side there, in place of a product with the Gramian a step. It pays
- * where that and finding the basis cost little beside the events. */
+/* Whether a sweep is in the basis in which the Gramian is tridiagonal: each row of either side is
+ * taken there, in place of a product with the Gramian a step. It pays where that and finding the
+ * basis cost little beside the events. */
 static bool should_turn(const struct ials *ials) {
     const double k = (double)ials->width, n_other = (double)ials->other->n;
-    const double n_events = (double)ials->events->start[ials->events->n];
+    const double n_events = ials->rule.events_share > 0
+                                ? ials->rule.events_share
+                                : (double)ials->events->start[ials->events->n];
     return ials->rule.steps > 0 && k * (n_other + 32 * k) <= 4 * n_events;
 }
 
-static int make_turned(struct ials *ials, struct dpmf_error *error) {
-    struct factor_matrix *turned = &ials->turned;
-    if (turned->n >= ials->other->n) return 0;
-    factor_matrix_free(turned);
-    return factor_matrix_init(turned, ials->other->n, ials->kernels->stride(ials->k), 0, error);
+/* Takes n rows of a side there, up to a team: those that are given, or from `first` on. */
+static void turn_team(const struct ials *ials, struct work *work, struct factor_matrix *side,
+                      const uint32_t *rows, uint64_t first, size_t n) {
+    const size_t width = ials->width, bytes = width * sizeof(float);
+    for (size_t i = 0; i < n; i++)
+        memcpy(work->p + i * width, side->rows + (rows ? rows[i] : first + i) * side->stride,
+               bytes);
+    ials->kernels->times(ials->basis.there, work->p, n, width, work->q);
+    for (size_t i = 0; i < n; i++)
+        memcpy(side->rows + (rows ? rows[i] : first + i) * side->stride, work->q + i * width,
+               bytes);
 }
 
 static void turn_rows(void *self, int worker) {
     struct ials *ials = self;
-    struct work *work = &ials->work[worker];
-    const size_t width = ials->width, bytes = width * sizeof(float);
-    const struct factor_matrix *from = ials->other;
-    struct factor_matrix *to = &ials->turned;
     const unsigned state = ials->kernels->flush_denormals();
     uint64_t first;
-    while ((first = TEAM * atomic_fetch_add(&ials->next, 1)) < from->n) {
-        const size_t n = from->n - first < TEAM ? (size_t)(from->n - first) : TEAM;
-        for (size_t i = 0; i < n; i++)
-            memcpy(work->p + i * width, from->rows + (first + i) * from->stride, bytes);
-        ials->kernels->times(ials->basis.there, work->p, n, width, work->q);
-        for (size_t i = 0; i < n; i++)
-            memcpy(to->rows + (first + i) * to->stride, work->q + i * width, bytes);
+    while ((first = TEAM * atomic_fetch_add(&ials->next, 1)) < ials->turning->n) {
+        const uint64_t left = ials->turning->n - first;
+        turn_team(ials, &ials->work[worker], ials->turning, NULL, first,
+                  left < TEAM ? (size_t)left : TEAM);
     }
     ials->kernels->restore_denormals(state);
 }
@@ -574,34 +569,43 @@ static void begin_work(struct ials *ials) {
     atomic_store(&ials->next, 0);
 }
 
-static void turn(struct ials *ials) {
+static void turn(struct ials *ials, struct factor_matrix *other) {
     ials_basis_find(&ials->basis, ials->gramian);
+    ials->turning = other;
     begin_work(ials);
     thread_pool_run(ials->pool, turn_rows, ials);
-    ials->source = &ials->turned;
+}
+
+/* After a sweep that was stopped: the rows that it did not come to are taken to where the others
+ * are. */
+static void turn_rest(struct ials *ials) {
+    const struct ials_plan *plan = ials->plan;
+    for (uint64_t team = atomic_load(&ials->next); team < plan->n_teams; team++)
+        turn_team(ials, &ials->work[0], ials->own, plan->order + plan->team[team], 0,
+                  plan->team[team + 1] - plan->team[team]);
 }
 
 static void set_sides(struct ials *ials, const struct event_side *events, struct factor_matrix *own,
                       const struct factor_matrix *other, bool (*stop)(void *self), void *self) {
     ials->events = events;
     ials->own = own;
-    ials->other = ials->source = other;
+    ials->other = other;
     ials->is_turned = false;
     ials->stop = stop;
     ials->self = self;
 }
 
 int ials_sweep(struct ials *ials, const struct event_side *events, struct factor_matrix *own,
-               const struct factor_matrix *other, bool (*stop)(void *self), void *self,
-               double *squares, struct dpmf_error *error) {
+               struct factor_matrix *other, bool (*stop)(void *self), void *self, double *squares,
+               struct dpmf_error *error) {
     set_sides(ials, events, own, other, stop, self);
     ials->is_turned = should_turn(ials);
-    int code = ials->is_turned ? make_turned(ials, error) : 0;
-    if (code == 0) code = begin_sweep(ials, NULL, error);
+    int code = begin_sweep(ials, NULL, error);
     if (code < 0) return code;
-    if (ials->is_turned) turn(ials);
+    if (ials->is_turned) turn(ials, other);
     begin_work(ials);
     thread_pool_run(ials->pool, work_on, ials);
+    if (atomic_load(&ials->stopped) && ials->is_turned) turn_rest(ials);
     if (atomic_load(&ials->stopped))
         return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     if (atomic_load(&ials->failed))

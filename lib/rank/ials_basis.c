@@ -24,26 +24,23 @@ bool ials_basis_init(struct ials_basis *basis, size_t width) {
         .diagonal = floats(width),
         .beside = floats(width),
         .there = floats(square),
-        .back = floats(square),
         .basis = memory_alloc_zero(square, sizeof(double)),
         .spare = memory_alloc_zero(5 * width, sizeof(double)),
     };
-    return basis->diagonal && basis->beside && basis->there && basis->back && basis->basis &&
-           basis->spare;
+    return basis->diagonal && basis->beside && basis->there && basis->basis && basis->spare;
 }
 
 void ials_basis_free(struct ials_basis *basis) {
     free(basis->diagonal);
     free(basis->beside);
     free(basis->there);
-    free(basis->back);
     free(basis->basis);
     free(basis->spare);
     *basis = (struct ials_basis){0};
 }
 
 uint64_t ials_basis_bytes(size_t width) {
-    return (uint64_t)width * width * (2 * sizeof(float) + sizeof(double)) +
+    return (uint64_t)width * width * (sizeof(float) + sizeof(double)) +
            width * (2 * sizeof(float) + 5 * sizeof(double));
 }
 
@@ -54,11 +51,8 @@ void ials_basis_find(struct ials_basis *basis, double *gramian) {
     for (size_t a = 0; a < width; a++) {
         basis->diagonal[a] = (float)diagonal[a];
         basis->beside[a] = (float)beside[a];
-        for (size_t b = 0; b < width; b++) {
-            const float number = (float)basis->basis[a * width + b];
-            basis->there[kernel_panel_at(width, a, b)] = number;
-            basis->back[kernel_panel_at(width, b, a)] = number;
-        }
+        for (size_t b = 0; b < width; b++)
+            basis->there[kernel_panel_at(width, a, b)] = (float)basis->basis[a * width + b];
     }
 }
 

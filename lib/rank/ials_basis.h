@@ -1,6 +1,6 @@
 /*
  * The basis in which the Gramian of a sweep is tridiagonal: (alpha G + penalty) x costs three
- * numbers a column there, and the way there and back a product with a matrix each, once a sweep.
+ * numbers a column there, and the way there a product with a matrix, once a sweep.
  * Conjugate gradients take the same steps in every orthogonal basis.
  */
 #ifndef DPMF_RANK_IALS_BASIS_H
@@ -13,8 +13,8 @@
 struct ials_basis {
     size_t width;
     float *diagonal, *beside; /* alpha G there: the diagonal, and what is beside it */
-    float *there, *back;      /* the matrices, in panels for the kernel `times` */
-    double *basis, *spare;    /* room to find them */
+    float *there;             /* the matrix that leads there, in panels for the kernel `times` */
+    double *basis, *spare;    /* room to find it */
 };
 
 /* @return whether there was memory; ials_basis_free is due in either case */

@@ -182,7 +182,7 @@ static int sweep(struct shared *shared, const struct ials_totals *totals, double
 }
 
 int ials_ranks_sweep_items(struct ials *ials, const struct event_side *events,
-                           struct factor_matrix *items, const struct factor_matrix *users,
+                           struct factor_matrix *items, struct factor_matrix *users,
                            const struct ials_totals *totals, const struct dpmf_cluster *cluster,
                            bool (*stop)(void *self), void *self, double *squares,
                            struct dpmf_error *error) {

@@ -21,7 +21,7 @@ struct ials_totals {
 /* Solves for all items; by all ranks. *squares becomes the sum over all events, as of
  * ials_sweep. */
 int ials_ranks_sweep_items(struct ials *ials, const struct event_side *events,
-                           struct factor_matrix *items, const struct factor_matrix *users,
+                           struct factor_matrix *items, struct factor_matrix *users,
                            const struct ials_totals *totals, const struct dpmf_cluster *cluster,
                            bool (*stop)(void *self), void *self, double *squares,
                            struct dpmf_error *error);

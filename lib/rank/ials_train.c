@@ -138,7 +138,7 @@ static int check_options(struct ials_run *run, struct dpmf_error *error) {
         error_hint(error, "leave them out; snapshots can be made after epochs or a time");
         return code;
     }
-    run->kernels = kernel_set_choose(options->kernels);
+    run->kernels = kernel_set_widest(options->kernels);
     if (run->kernels) return 0;
     return error_set(error, DPMF_ERR_USAGE_VALUE, "this machine has no kernels called \"%s\"",
                      options->kernels ? options->kernels : "$DPMF_KERNELS");
@@ -153,9 +153,8 @@ int ials_memory_check(const struct dpmf_store *store, const struct kernel_set *k
     const uint64_t memory = run->memory ? run->memory : host_default_budget();
     const uint64_t users = store_n_users(store), items = store_n_items(store);
     const uint64_t row = (kernels->stride(k) + 5) * sizeof(float); /* its place in a team, too */
-    const uint64_t turned = (users > items ? users : items) * (kernels->stride(k) + 1);
     const uint64_t needed = PROGRAM_BYTES + event_rows_bytes(store, false) + (users + items) * row +
-                            turned * sizeof(float) + ials_bytes(kernels, k, threads) + more;
+                            ials_bytes(kernels, k, threads) + more;
     if (needed <= memory) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
                          "%llu MiB are too little for ials, which has all events in memory",
@@ -361,6 +360,7 @@ static int read_events(struct ials_run *run, struct dpmf_error *error) {
         .exponent = options->ials.exponent,
         .steps = options->ials.row_block > 0 ? 0 : options->ials.row_steps,
         .block = (uint32_t)options->ials.row_block,
+        .events_share = (double)run->n_events / cluster_size(run->cluster),
     };
     return 0;
 }

@@ -101,6 +101,8 @@ static void test_exact_choice(void **state) {
     size_t i = 0;
     while (!kernel_set_at(i)->is_supported()) i++;
     assert_ptr_equal(kernel_set_exact(), kernel_set_at(i)->exact);
+    assert_ptr_equal(kernel_set_widest(NULL), kernel_set_at(i));
+    assert_ptr_equal(kernel_set_widest("ref"), kernel_set_choose("ref"));
     setenv("DPMF_KERNELS", "", 1);
     assert_ptr_equal(kernel_set_exact(), kernel_set_at(i)->exact);
     for (i = 0; kernel_set_at(i); i++) {
