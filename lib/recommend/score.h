@@ -12,8 +12,8 @@
  * people had the item, p the person's choices and m the average vector (taste.h); b_j, a and u are
  * the item's bias, the person's bias and their vector, as for predicted ratings, which count g =
  * 0.3 a quarter of the scale. q.d_j is what years and kinds of items, where they are known, add to
- * that (facts.h), and 0 elsewhere. Someone of whom the model knows u and no history is given is ranked
- * with taste_j = u.(v_j - m) / unit.
+ * that (facts.h), and 0 elsewhere. Someone of whom the model knows u and no history is given is
+ * ranked with taste_j = u.(v_j - m) / unit.
  *
  * A release of events has no ratings: g is 0, w_h is 1, and it says by what taste_j is multiplied
  * (its taste_weight).

@@ -56,10 +56,12 @@ function undo() {
 
 /* A word about what happened, at the edge of the window, with the way back. */
 let toastTimer = 0;
-/* It stays while a pointer rests on it, or the keyboard is in it, and goes soon after. Where there is no pointer, a finger that
- * was lifted counts as resting for ever. */
+let isTouched = false; /* the last press was a finger's: to a browser it rests where it was lifted, for ever */
+addEventListener("pointerdown", (event) => { isTouched = event.pointerType === "touch"; }, true);
+
+/* It stays while a pointer rests on it, or the keyboard is in it, and goes soon after. */
 function endToast() {
-    const rests = matchMedia("(hover: hover)").matches && $("toast").matches(":hover");
+    const rests = $("toast").matches(":hover") && !isTouched;
     if (rests || $("toast").matches(":focus-within")) toastTimer = setTimeout(endToast, 2000);
     else $("toast").hidden = true;
 }
