@@ -27,11 +27,8 @@ enum { RAW_BYTES = 128 * 1024, HEAD_BYTES = 512 };
 enum compression { PLAIN, GZIP, ZSTD };
 
 struct input_stream {
-    int fd; /* -1: the bytes are in memory */
-    const char *memory;
-    size_t memory_left;
-    /* Its go_on is NULL when nobody is asked, or nothing needs waiting for */
-    struct input_wait wait;
+    int fd;
+    struct input_wait wait; /* its go_on is NULL where nobody is asked, or nothing waited for */
     char *name;
     uint64_t total;
     _Atomic uint64_t bytes_read;
@@ -50,15 +47,6 @@ struct input_stream {
 
 /* ---- raw bytes ------------------------------------------------------------------------------- */
 
-static size_t read_memory(struct input_stream *stream, void *bytes, size_t capacity) {
-    size_t n = capacity < stream->memory_left ? capacity : stream->memory_left;
-    if (n == 0) return 0;
-    memcpy(bytes, stream->memory, n);
-    stream->memory += n;
-    stream->memory_left -= n;
-    return n;
-}
-
 /* Waits until a read would not block, asking now and then whether to. */
 static int wait_for_bytes(const struct input_stream *stream, struct dpmf_error *error) {
     enum { ASK_EVERY = 200 /* milliseconds */ };
@@ -72,17 +60,13 @@ static int wait_for_bytes(const struct input_stream *stream, struct dpmf_error *
 
 static int read_some(struct input_stream *stream, void *bytes, size_t capacity, size_t *got,
                      struct dpmf_error *error) {
-    if (stream->fd < 0) {
-        *got = read_memory(stream, bytes, capacity);
-    } else {
-        int code = wait_for_bytes(stream, error);
-        if (code != 0) return code;
-        ssize_t n;
-        do n = read(stream->fd, bytes, capacity);
-        while (n < 0 && errno == EINTR);
-        if (n < 0) return error_system(error, errno, "read", stream->name);
-        *got = (size_t)n;
-    }
+    int code = wait_for_bytes(stream, error);
+    if (code != 0) return code;
+    ssize_t n;
+    do n = read(stream->fd, bytes, capacity);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) return error_system(error, errno, "read", stream->name);
+    *got = (size_t)n;
     if (*got == 0) stream->raw_end = true;
     atomic_fetch_add_explicit(&stream->bytes_read, *got, memory_order_relaxed);
     return 0;
@@ -264,28 +248,24 @@ static int look_at_file(struct input_stream *stream, struct dpmf_error *error) {
     return 0;
 }
 
-/* Makes a stream of `from`, whose input alone is set. On failure its descriptor is closed. */
-static int open_input(const struct input_stream *from, const char *name, struct input_stream **out,
-                      struct dpmf_error *error) {
+int input_stream_open_fd(int fd, const char *name, const struct input_wait *wait,
+                         struct input_stream **out, struct dpmf_error *error) {
     int code = 0;
     struct input_stream *stream = memory_alloc_zero(1, sizeof *stream);
     if (stream == NULL) {
-        if (from->fd >= 0) close(from->fd);
+        close(fd);
         return error_no_memory(error);
     }
-    stream->fd = from->fd;
-    stream->memory = from->memory;
-    stream->memory_left = from->memory_left;
-    stream->wait = from->wait;
-    stream->total = from->memory_left;
+    stream->fd = fd;
+    if (wait != NULL) stream->wait = *wait;
     stream->name = strdup(name);
-    stream->raw_capacity = stream->fd >= 0 ? RAW_BYTES : HEAD_BYTES;
+    stream->raw_capacity = RAW_BYTES;
     stream->raw = memory_alloc(stream->raw_capacity, 1);
     if (stream->name == NULL || stream->raw == NULL) {
         code = error_no_memory(error);
         goto out;
     }
-    if (stream->fd >= 0) code = look_at_file(stream, error);
+    code = look_at_file(stream, error);
     if (code != 0) goto out;
     code = read_head(stream, error);
     if (code != 0) goto out;
@@ -296,19 +276,6 @@ static int open_input(const struct input_stream *from, const char *name, struct 
 out:
     input_stream_close(stream);
     return code;
-}
-
-int input_stream_open_fd(int fd, const char *name, const struct input_wait *wait,
-                         struct input_stream **stream, struct dpmf_error *error) {
-    struct input_stream from = {.fd = fd};
-    if (wait != NULL) from.wait = *wait;
-    return open_input(&from, name, stream, error);
-}
-
-int input_stream_open_memory(const void *bytes, size_t n, const char *name,
-                             struct input_stream **stream, struct dpmf_error *error) {
-    const struct input_stream from = {.fd = -1, .memory = bytes, .memory_left = n};
-    return open_input(&from, name, stream, error);
 }
 
 int input_stream_open(const char *path, const struct input_wait *wait, struct input_stream **stream,
@@ -323,7 +290,7 @@ void input_stream_close(struct input_stream *stream) {
     if (stream == NULL) return;
     if (stream->zlib_ready) inflateEnd(&stream->zlib);
     ZSTD_freeDStream(stream->zstd);
-    if (stream->fd >= 0) close(stream->fd);
+    close(stream->fd);
     free(stream->raw);
     free(stream->name);
     free(stream);

@@ -9,12 +9,12 @@
 
 struct input_stream;
 
-/* Who is asked, a few times a second while a pipe or a terminal has nothing to read, whether to go
- * on waiting. When not, reading ends with DPMF_ERR_BASE_CANCELLED. */
+/* A callback that is asked, a few times a second while a pipe or a terminal has nothing to read,
+ * whether to keep waiting. When it returns false, reading ends with DPMF_ERR_BASE_CANCELLED. */
 struct input_wait {
     bool (*go_on)(void *self);
     void *self;
-    uint64_t memory; /* what the whole run may use, for readers that hold much; 0: not said */
+    uint64_t memory; /* memory of the whole run, for readers that need much; 0: not known */
 };
 
 /* `path` "-" is standard input, which errors call "<stdin>". `wait` may be NULL: waits for ever. */
@@ -25,9 +25,6 @@ int input_stream_open(const char *path, const struct input_wait *wait, struct in
 int input_stream_open_fd(int fd, const char *name, const struct input_wait *wait,
                          struct input_stream **stream, struct dpmf_error *error);
 
-/* Bytes in memory, which must outlive the stream. */
-int input_stream_open_memory(const void *bytes, size_t n, const char *name,
-                             struct input_stream **stream, struct dpmf_error *error);
 void input_stream_close(struct input_stream *stream); /* NULL is fine */
 
 /* Fills `bytes`, short only at the end of the input: *got 0 is the end. */

@@ -3,67 +3,19 @@
  * take more memory than it may, be they read through a pipe or by their footer; every record obeys
  * the contract of struct record; and bad rows are only skipped when asked for.
  */
-#define _GNU_SOURCE
-#include <math.h>
+#include "../unit/stream_of.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "arrow/ipc_reader.h"
+#include "fuzz_rows.h"
 #include "ratings/arrow_source.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static uint8_t sum; /* sum of all ids' bytes, so that each is read */
-
-static int check_records(void *self, const struct record *records, int n,
-                         struct dpmf_error *error) {
-    (void)self, (void)error;
-    for (int i = 0; i < n; i++) {
-        if (!isfinite(records[i].rating)) abort();
-        if (records[i].user_length - 1u >= (uint32_t)STORE_ID_MAX) abort();
-        if (records[i].item_length - 1u >= (uint32_t)STORE_ID_MAX) abort();
-        for (uint32_t j = 0; j < records[i].user_length; j++) sum ^= (uint8_t)records[i].user[j];
-        for (uint32_t j = 0; j < records[i].item_length; j++) sum ^= (uint8_t)records[i].item[j];
-    }
-    return 0;
-}
-
-static void check_error(int code) {
-    if (code == DPMF_ERR_BASE_BUG || (code < 0 && !dpmf_error_name(code))) abort();
-}
-
-static int read_rows(struct source *source, const struct dpmf_input_options *options) {
-    static struct record_batch batch;
-    struct dpmf_error error;
-    uint64_t rows = 0;
-    void *chunk = source->ops->chunk_new(source);
-    int code = 0;
-    if (!chunk) abort();
-    batch.take = check_records;
-    batch.options = options;
-    batch.counts = source->layout.holds_events;
-    /* A column of nulls needs no bytes: its rows are not worth the time of a fuzzer. */
-    while (code == 0 && rows < 1000000 && (code = source->ops->next(source, chunk, &error)) == 1) {
-        record_batch_begin(&batch);
-        source->ops->parse(source, chunk, &batch);
-        record_batch_end(&batch);
-        if (batch.n_rejected > 0 && !options->skip_bad) abort();
-        code = source->ops->settle(source, chunk, &batch, &error);
-        rows += 1 << 15;
-    }
-    source->ops->chunk_free(chunk);
-    return code;
-}
 
 static int open_bytes(const uint8_t *data, size_t size, bool is_file, int *fd,
                       struct input_stream **stream, struct dpmf_error *error) {
     char name[40];
-    if (!is_file) return input_stream_open_memory(data, size, "no such file", stream, error);
-    *fd = memfd_create("fuzz", MFD_CLOEXEC);
-    if (*fd < 0 || write(*fd, data, size) != (ssize_t)size) abort();
+    if (!is_file) return stream_of(data, size, "no such file", stream, error);
+    *fd = stream_of_file(data, size);
     snprintf(name, sizeof name, "/proc/self/fd/%d", *fd);
     return input_stream_open(name, NULL, stream, error);
 }
@@ -81,8 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int code = open_bytes(data + 1, size - 1, data[0] & 2, &fd, &stream, &error);
     if (code == 0) code = ipc_reader_open(stream, 1 << 20, &table, &error);
     if (code == 0) code = arrow_source_open(table, &options, &source, &error);
-    if (code == 0) code = read_rows(source, &options);
-    check_error(code);
+    if (code == 0) code = fuzz_read_rows(source, &options);
+    fuzz_check_code(code);
     source_close(source);
     if (fd >= 0) close(fd);
     return 0;

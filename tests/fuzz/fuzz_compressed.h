@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/input_stream.h"
+#include "../unit/stream_of.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,7 +22,7 @@ static inline long fuzz_drain(const void *bytes, size_t n, size_t step, char *ou
     struct dpmf_error error = {.code = 0};
     struct input_stream *stream = NULL;
     size_t length = 0, got = 1;
-    *code = input_stream_open_memory(bytes, n, "t", &stream, &error);
+    *code = stream_of(bytes, n, "t", &stream, &error);
     while (*code == 0 && got > 0 && length < FUZZ_BYTES_MAX) {
         if (step > FUZZ_BYTES_MAX - length) step = FUZZ_BYTES_MAX - length;
         *code = input_stream_read(stream, out + length, step, &got, &error);

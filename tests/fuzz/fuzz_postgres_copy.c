@@ -3,28 +3,11 @@
  * whatever types the columns have; every record obeys the contract of struct record; and bad rows
  * are only skipped when asked for.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_rows.h"
 #include "ratings/postgres_copy.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static uint8_t sum; /* sum over all ids' bytes, so that each is read */
-
-static int check_records(void *self, const struct record *records, int n,
-                         struct dpmf_error *error) {
-    (void)self, (void)error;
-    for (int i = 0; i < n; i++) {
-        if (!isfinite(records[i].rating)) abort();
-        if (records[i].user_length - 1u >= (uint32_t)STORE_ID_MAX) abort();
-        if (records[i].item_length - 1u >= (uint32_t)STORE_ID_MAX) abort();
-        for (uint32_t j = 0; j < records[i].user_length; j++) sum ^= (uint8_t)records[i].user[j];
-        for (uint32_t j = 0; j < records[i].item_length; j++) sum ^= (uint8_t)records[i].item[j];
-    }
-    return 0;
-}
 
 /* A type that the role may have, as postgres_copy_type would say. */
 static enum copy_type type_for(enum column_role role, uint8_t choice) {
@@ -50,15 +33,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!numbers || !bytes) abort();
     memcpy(bytes, data + 5, size - 5);
     size_t header = postgres_copy_header(bytes, size - 5);
-    struct record_batch batch = {.take = check_records, .options = &options};
+    struct record_batch batch = {.take = fuzz_check_records, .options = &options};
     record_batch_begin(&batch);
     uint64_t rows =
         postgres_copy_parse(&layout, bytes + header, size - 5 - header, numbers, &batch);
     record_batch_end(&batch);
     if (batch.n_added + batch.n_rejected > rows) abort();
     if (batch.n_rejected > 0 && !options.skip_bad) abort();
-    if (batch.failure.code == DPMF_ERR_BASE_BUG) abort();
-    if (batch.failure.code != 0 && !dpmf_error_name(batch.failure.code)) abort();
+    fuzz_check_code(batch.failure.code);
     free(bytes);
     free(numbers);
     return 0;

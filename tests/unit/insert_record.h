@@ -221,7 +221,7 @@ static inline void insert_read(const struct insert_reader *reader, const struct 
     struct source *source = NULL;
     struct input_stream *stream = NULL;
     out->n = out->count = 0;
-    int code = input_stream_open_memory(text->bytes, text->n, "t", &stream, &error);
+    int code = stream_of(text->bytes, text->n, "t", &stream, &error);
     if (code == 0) code = text_source_open_stream(stream, &options, &settings, &source, &error);
     if (code == 0) {
         void *chunk = source->ops->chunk_new(source);

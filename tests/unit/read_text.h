@@ -6,6 +6,8 @@
 #ifndef DPMF_TESTS_READ_TEXT_H
 #define DPMF_TESTS_READ_TEXT_H
 
+#include "stream_of.h" /* defines _GNU_SOURCE */
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +96,7 @@ static inline char *read_text(const void *bytes, size_t n, const struct dpmf_inp
     struct read_text_tally tally = {0, {.code = 0}};
     struct source *source = NULL;
     struct input_stream *stream = NULL;
-    int code = input_stream_open_memory(bytes, n, "t", &stream, error);
+    int code = stream_of(bytes, n, "t", &stream, error);
     if (code == 0) code = text_source_open_stream(stream, options, &settings, &source, error);
     if (code == 0) {
         void *chunk = source->ops->chunk_new(source);

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "tables/input_stream.h"
+#include "stream_of.h"
 #include "temp_dir.h"
 
 enum { TEXT_BYTES = 300 * 1000, SMALL_BYTES = 400, SPACE = 2 * TEXT_BYTES };
@@ -76,7 +76,7 @@ static int drain(struct input_stream *stream, size_t step, char *out, size_t *le
 static int drain_memory(const void *bytes, size_t n, size_t step, char *out, size_t *length,
                         struct dpmf_error *error) {
     struct input_stream *stream = NULL;
-    int code = input_stream_open_memory(bytes, n, "memory", &stream, error);
+    int code = stream_of(bytes, n, "memory", &stream, error);
     if (code != 0) return code;
     code = drain(stream, step, out, length, error);
     input_stream_close(stream);
