@@ -210,6 +210,12 @@ static void add_floats(void *into, const void *from, size_t n) {
     for (size_t i = 0; i < n; i++) sums[i] = more[i] + sums[i];
 }
 
+static void add_doubles(void *into, const void *from, size_t n) {
+    double *sums = into;
+    const double *more = from;
+    for (size_t i = 0; i < n; i++) sums[i] = more[i] + sums[i];
+}
+
 /* In step s rank r hands on the sums of the range of rank r - s - 1, to which it has added its own.
  * After n - 1 steps those of its own range have come to it. Numbers have `size` bytes each. */
 static int reduce_ranges(const struct dpmf_cluster *cluster, void *sums, size_t size,
@@ -240,6 +246,11 @@ int cluster_reduce_scatter(const struct dpmf_cluster *cluster, int64_t *sums, co
 int cluster_reduce_floats(const struct dpmf_cluster *cluster, float *sums, const size_t *start,
                           struct dpmf_error *error) {
     return reduce_ranges(cluster, sums, sizeof *sums, start, add_floats, error);
+}
+
+int cluster_reduce_doubles(const struct dpmf_cluster *cluster, double *sums, const size_t *start,
+                           struct dpmf_error *error) {
+    return reduce_ranges(cluster, sums, sizeof *sums, start, add_doubles, error);
 }
 
 int cluster_gather(const struct dpmf_cluster *cluster, const void *mine, void *all,

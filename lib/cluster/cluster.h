@@ -8,7 +8,7 @@
  * call cluster_agree, which makes the failure of one the failure of all; only then do they exchange
  * anything. All ranks call the same collective functions in the same order, each from one thread at
  * a time. `cluster` NULL is one machine: every function below then does what it means for a single
- * rank, which is as a rule nothing.
+ * rank, which is usually nothing.
  */
 #ifndef DPMF_CLUSTER_CLUSTER_H
 #define DPMF_CLUSTER_CLUSTER_H
@@ -39,11 +39,11 @@ struct cluster_ops {
     void (*close)(void *self, int status);   /* when all ranks do; frees self */
 };
 
-/* What changes while it is used. */
+/* The state that changes while it is used. */
 struct cluster_state {
-    bool has_agreed;     /* all ranks know of the failure, by cluster_agree */
-    bool had_turn;       /* this rank may report a failure that the others do not know of */
-    uint64_t bytes_sent; /* by this rank, of messages' contents */
+    bool has_agreed;     /* whether all ranks know of a failure, by cluster_agree */
+    bool had_turn;       /* whether this rank may report a failure that the others do not know of */
+    uint64_t bytes_sent; /* bytes of messages sent by this rank */
     uint64_t messages_sent;
 };
 
@@ -64,7 +64,7 @@ typedef int cluster_plugin_open(int version, struct dpmf_cluster *cluster,
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* Tags below this are anyone's; those from it on are for the functions of cluster.c. */
+/* Tags below this may be used by anyone; the others belong to cluster.c. */
 enum { CLUSTER_TAGS = 16384 };
 
 static inline int cluster_rank(const struct dpmf_cluster *cluster) {
@@ -88,7 +88,7 @@ int cluster_begin_receive(const struct dpmf_cluster *cluster, int from, int tag,
 int cluster_test(const struct dpmf_cluster *cluster, struct cluster_request **request,
                  struct dpmf_error *error);
 int cluster_wait(const struct dpmf_cluster *cluster, struct cluster_request **request,
-                 struct dpmf_error *error); /* *request NULL: done long ago */
+                 struct dpmf_error *error); /* *request NULL: already done */
 
 /* ---- all ranks together ---------------------------------------------------------------------- */
 
@@ -108,10 +108,12 @@ int cluster_gather(const struct dpmf_cluster *cluster, const void *mine, void *a
 int cluster_reduce_scatter(const struct dpmf_cluster *cluster, int64_t *sums, const size_t *start,
                            struct dpmf_error *error);
 
-/* The same of floats, added in the order of ranks from the one after the owner on: the same bits in
- * every run of so many ranks. */
+/* The same of floats and doubles, added in the order of ranks from the one after the owner on: the
+ * same bits in every run with this number of ranks. */
 int cluster_reduce_floats(const struct dpmf_cluster *cluster, float *sums, const size_t *start,
                           struct dpmf_error *error);
+int cluster_reduce_doubles(const struct dpmf_cluster *cluster, double *sums, const size_t *start,
+                           struct dpmf_error *error);
 
 int cluster_all_sum(const struct dpmf_cluster *cluster, uint64_t *values, size_t n,
                     struct dpmf_error *error);
@@ -127,7 +129,7 @@ int cluster_sum_doubles(const struct dpmf_cluster *cluster, double *values, size
  * NULL when the code is 0 or none is wanted. */
 int cluster_agree(const struct dpmf_cluster *cluster, int code, struct dpmf_error *error);
 
-/* Whether all ranks have the same number, a digest of what they must have alike; all get the same
+/* Whether all ranks have the same number, a digest of what must be equal; all get the same
  * answer. */
 int cluster_compare(const struct dpmf_cluster *cluster, uint64_t digest, bool *same,
                     struct dpmf_error *error);

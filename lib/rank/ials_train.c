@@ -365,27 +365,11 @@ static int read_events(struct ials_run *run, struct dpmf_error *error) {
     return 0;
 }
 
-/* Rows are laid out, and rounded, as rank 0's kernels do it. */
-static int share_kernels(struct ials_run *run, struct dpmf_error *error) {
-    char name[32] = "";
-    if (cluster_rank(run->cluster) == 0) snprintf(name, sizeof name, "%s", run->kernels->name);
-    int code = cluster_broadcast(run->cluster, name, sizeof name, 0, error);
-    if (code < 0) return code;
-    run->kernels = kernel_set_choose(name);
-    if (!run->kernels) {
-        code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                         "this machine has no kernels called \"%s\", which the first process has",
-                         name);
-        error_hint(error, "give {kernels} with a set that all machines have");
-    }
-    return cluster_agree(run->cluster, code, error);
-}
-
 /* What is here: users, their ids, and whether there is room for their events. */
 static int take_share(struct ials_run *run, int threads, struct dpmf_error *error) {
     struct factors *factors = &run->model.factors;
     int code = cluster_agree(run->cluster, check_options(run, error), error);
-    if (code == 0) code = share_kernels(run, error);
+    if (code == 0) code = rank_share_kernels(run->cluster, &run->kernels, error);
     if (code == 0) code = rank_share_open(&run->share, run->whole, run->cluster, error);
     if (code < 0) return code;
     run->store = rank_share_store(&run->share);
@@ -615,16 +599,6 @@ static int run_epochs(struct ials_run *run,
     return 0;
 }
 
-/* How long ranks waited for each other is not measured. */
-static int report_ranks(const struct ials_run *run, uint64_t before, struct dpmf_error *error) {
-    struct dpmf_train_report *report = run->report;
-    if (!run->cluster) return 0;
-    report->ranks = cluster_size(run->cluster);
-    report->bytes_sent = run->cluster->state->bytes_sent - before;
-    report->seconds_waited = NAN;
-    return cluster_all_sum(run->cluster, &report->bytes_sent, 1, error);
-}
-
 int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
                const struct dpmf_train_options *options, const struct dpmf_run *run,
                int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
@@ -639,12 +613,12 @@ int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     };
     if (pthread_mutex_init(&ials.progress_lock, NULL) != 0) return error_no_memory(error);
     int code = prepare(&ials, error);
-    const uint64_t before = run->cluster ? run->cluster->state->bytes_sent : 0;
+    const uint64_t before = cluster_bytes_sent(run->cluster);
     if (code == 0) {
         snprintf(report->kernels, sizeof report->kernels, "%s", ials.kernels->name);
         code = run_epochs(&ials, on_epoch, self, error);
     }
-    if (code == 0) code = report_ranks(&ials, before, error);
+    if (code == 0) code = rank_share_report(ials.cluster, before, report, error);
     if (code == 0 && ials.best.kept)
         code = best_epoch_restore(&ials.best, &ials.model.factors, &ials.users, error);
     if (code == 0) code = write_model(&ials, output, false, error);

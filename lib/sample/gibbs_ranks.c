@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { PIECE_BYTES = 8 << 20, TAG_SUMS = 160 };
+enum { PIECE_BYTES = 8 << 20 };
 
 static uint64_t rows_of_piece(size_t k) {
     assert(k > 0);
@@ -27,47 +27,20 @@ uint64_t gibbs_ranks_bytes(const struct dpmf_cluster *cluster, size_t k) {
 struct piece {
     const struct dpmf_cluster *cluster;
     size_t *start; /* first row of each rank's share of the piece, n_ranks + 1 of them */
-    size_t *bytes; /* the same in bytes of whatever is sent */
-    double *sums, *coming;
+    size_t *place; /* `start` in doubles or bytes of what is sent */
+    double *sums;
     size_t width; /* doubles a row */
 };
 
-/* One range goes to the next rank while another comes from the rank before. */
-static int pass_on(const struct piece *piece, int out, int in, struct dpmf_error *error) {
-    const struct dpmf_cluster *cluster = piece->cluster;
-    const int n = cluster_size(cluster), rank = cluster_rank(cluster);
-    const size_t row = piece->width * sizeof(double);
-    struct cluster_request *going = NULL, *coming = NULL;
-    int code =
-        cluster_begin_receive(cluster, (rank + n - 1) % n, TAG_SUMS, piece->coming,
-                              (piece->start[in + 1] - piece->start[in]) * row, &coming, error);
-    if (code == 0)
-        code = cluster_begin_send(cluster, (rank + 1) % n, TAG_SUMS,
-                                  piece->sums + piece->start[out] * piece->width,
-                                  (piece->start[out + 1] - piece->start[out]) * row, &going, error);
-    if (code == 0) code = cluster_wait(cluster, &coming, error);
-    return code < 0 ? code : cluster_wait(cluster, &going, error);
-}
-
-/* Afterwards this rank has the sums of its own range. */
-static int reduce(const struct piece *piece, struct dpmf_error *error) {
-    const int n = cluster_size(piece->cluster), rank = cluster_rank(piece->cluster);
-    int code = 0;
-    for (int step = 0; step < n - 1 && code == 0; step++) {
-        const int out = (rank - step - 1 + n) % n, in = (rank - step - 2 + 2 * n) % n;
-        code = pass_on(piece, out, in, error);
-        double *own = piece->sums + piece->start[in] * piece->width;
-        const size_t count = (piece->start[in + 1] - piece->start[in]) * piece->width;
-        for (size_t i = 0; i < count && code == 0; i++) own[i] = piece->coming[i] + own[i];
-    }
-    return code;
+static const size_t *places(const struct piece *piece, size_t each) {
+    for (int r = 0; r <= cluster_size(piece->cluster); r++)
+        piece->place[r] = piece->start[r] * each;
+    return piece->place;
 }
 
 static int gather(const struct piece *piece, void *rows, size_t row_bytes,
                   struct dpmf_error *error) {
-    for (int r = 0; r <= cluster_size(piece->cluster); r++)
-        piece->bytes[r] = piece->start[r] * row_bytes;
-    return cluster_all_gather(piece->cluster, rows, piece->bytes, error);
+    return cluster_all_gather(piece->cluster, rows, places(piece, row_bytes), error);
 }
 
 /* The rows are summed by now, each rank's part of them: `first` is the first of the piece. */
@@ -77,7 +50,8 @@ static int draw_piece(struct gibbs *gibbs, const struct gibbs_side *side,
     const int rank = cluster_rank(piece->cluster);
     const size_t from = piece->start[rank], n = piece->start[rank + 1] - from;
     struct factor_matrix *own = side->own;
-    int code = reduce(piece, error);
+    int code =
+        cluster_reduce_doubles(piece->cluster, piece->sums, places(piece, piece->width), error);
     if (code < 0) return code;
     code = gibbs_draw_rows(gibbs, side, key, first + from, n, piece->sums + from * piece->width,
                            should_stop, self, error);
@@ -110,18 +84,16 @@ int gibbs_ranks_draw_items(struct gibbs *gibbs, const struct gibbs_side *side,
     struct piece piece = {
         .cluster = cluster,
         .start = memory_alloc(ranks + 1, sizeof piece.start[0]),
-        .bytes = memory_alloc(ranks + 1, sizeof piece.bytes[0]),
+        .place = memory_alloc(ranks + 1, sizeof piece.place[0]),
         .width = gibbs_sums_size(k),
     };
     piece.sums = memory_alloc((size_t)most, piece.width * sizeof(double));
-    piece.coming = memory_alloc((size_t)most, piece.width * sizeof(double));
-    bool made = piece.start && piece.bytes && piece.sums && piece.coming;
+    bool made = piece.start && piece.place && piece.sums;
     int code = cluster_agree(cluster, made ? 0 : error_no_memory(error), error);
     if (code == 0) code = draw_pieces(gibbs, side, key, &piece, most, should_stop, self, error);
     if (code == 0) code = gibbs_square_errors(gibbs, side, error);
     free(piece.start);
-    free(piece.bytes);
+    free(piece.place);
     free(piece.sums);
-    free(piece.coming);
     return code;
 }

@@ -11,8 +11,8 @@
 #include "cluster/cluster.h"
 #include "sample/gibbs.h"
 
-/* Draws every item, in pieces; side->squares gets those of the errors of this rank's ratings. By
- * all ranks. */
+/* Draws every item, in pieces; side->squares receives the squared errors of this rank's ratings.
+ * Called by all ranks. */
 int gibbs_ranks_draw_items(struct gibbs *gibbs, const struct gibbs_side *side,
                            const struct chain_key *key, const struct dpmf_cluster *cluster,
                            bool (*should_stop)(void *self), void *self, struct dpmf_error *error);

@@ -234,15 +234,8 @@ static void hint(const struct chain_run *run, struct dpmf_error *error) {
     error_hint(error, "are there ratings of another scale among these? {:describe} shows them");
 }
 
-/* How long ranks waited for each other is not measured. */
 static int report_ranks(struct chain_run *run, struct dpmf_error *error) {
-    const struct dpmf_cluster *cluster = run->train->cluster;
-    struct dpmf_train_report *report = run->train->report;
-    if (!cluster) return 0;
-    report->bytes_sent = cluster_bytes_sent(cluster) - run->bytes_before;
-    report->ranks = cluster_size(cluster);
-    report->seconds_waited = NAN;
-    return cluster_all_sum(cluster, &report->bytes_sent, 1, error);
+    return rank_share_report(run->train->cluster, run->bytes_before, run->train->report, error);
 }
 
 int gibbs_train(struct train_run *train, const char *output, struct dpmf_error *error) {

@@ -6,6 +6,8 @@
 #include "train/rank_share.h"
 
 #include <assert.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +65,31 @@ int rank_share_open(struct rank_share *share, const struct dpmf_store *whole,
     *share = (struct rank_share){.cluster = cluster, .whole = whole};
     int code = cluster ? user_shares_take(whole, cluster, &share->own, &first_user, error) : 0;
     return code < 0 ? code : find_first_users(share, error);
+}
+
+int rank_share_kernels(const struct dpmf_cluster *cluster, const struct kernel_set **kernels,
+                       struct dpmf_error *error) {
+    char name[32] = "";
+    if (cluster_rank(cluster) == 0) snprintf(name, sizeof name, "%s", (*kernels)->name);
+    int code = cluster_broadcast(cluster, name, sizeof name, 0, error);
+    if (code < 0) return code;
+    *kernels = kernel_set_choose(name);
+    if (!*kernels) {
+        code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "this machine has no kernels called \"%s\", which the first process has",
+                         name);
+        error_hint(error, "give {kernels} with a set that all machines have");
+    }
+    return cluster_agree(cluster, code, error);
+}
+
+int rank_share_report(const struct dpmf_cluster *cluster, uint64_t before,
+                      struct dpmf_train_report *report, struct dpmf_error *error) {
+    if (!cluster) return 0;
+    report->ranks = cluster_size(cluster);
+    report->bytes_sent = cluster_bytes_sent(cluster) - before;
+    report->seconds_waited = NAN;
+    return cluster_all_sum(cluster, &report->bytes_sent, 1, error);
 }
 
 void rank_share_close(struct rank_share *share) {

@@ -213,6 +213,8 @@ static int squared_error(struct train_run *train, double *sum, uint64_t *n,
 static void close_place(struct train_run *train) { snapshot_free(snapshot_of(train)); }
 
 const struct train_place train_place_alone = {
+    .may_skip_averages = true,
+    .counts_users = true,
     .check = check,
     .open_resumed = open_resumed,
     .begin_tiling = begin_tiling,

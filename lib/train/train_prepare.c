@@ -160,7 +160,7 @@ static void make_plan(struct train_run *train) {
         .memory = train->run->memory,
         .has_best = train->valid_store && !train->sampler,
         .first = begins_at_averages(train) ? first_biases_bytes(train->store) : 0,
-        .first_or_not = !train->cluster, /* ranks would not agree */
+        .first_or_not = train->place->may_skip_averages,
     };
     if (!train->sampler) return;
     train->plan.sampler = train->sampler_bytes(train->sampler, train, true);
@@ -255,7 +255,8 @@ static int make_model(struct train_run *train, struct dpmf_error *error) {
     train->worst_rmse = WORST_RMSE * 4 * train->unit;
     size_t stride = train->kernels->stride(factors->k);
     int code = model_ids_fill_items(&factors->item_ids, train->store, train->tiling, error);
-    if (code == 0 && !train->sampler && !train->cluster && !tiling_is_streamed(train->tiling))
+    if (code == 0 && !train->sampler && train->place->counts_users &&
+        !tiling_is_streamed(train->tiling))
         code = model_ids_count_users(&factors->user_ids, train->store, error);
     if (code == 0) code = train_run_make_valid_set(train, error);
     const char *beside = tiling_is_streamed(train->tiling) ? store_path(train->store) : NULL;

@@ -57,29 +57,12 @@ static int check_options(const struct train_run *train, struct dpmf_error *error
     return 0;
 }
 
-/* Rows are laid out, and rounded, as rank 0's kernels do it. */
-static int choose_kernels(const struct dpmf_cluster *cluster, const struct kernel_set **kernels,
-                          struct dpmf_error *error) {
-    char name[32] = "";
-    if (cluster_rank(cluster) == 0) snprintf(name, sizeof name, "%s", (*kernels)->name);
-    int code = cluster_broadcast(cluster, name, sizeof name, 0, error);
-    if (code < 0) return code;
-    *kernels = kernel_set_choose(name);
-    if (!*kernels) {
-        code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                         "this machine has no kernels called \"%s\", which the first process has",
-                         name);
-        error_hint(error, "give {kernels} with a set that all machines have");
-    }
-    return cluster_agree(cluster, code, error);
-}
-
 static int check(struct train_run *train, int code, struct dpmf_error *error) {
     if (code == 0) code = check_options(train, error);
     if (code == 0 && !(train->here = memory_alloc_zero(1, sizeof(struct ranks))))
         code = error_no_memory(error);
     code = cluster_agree(train->cluster, code, error);
-    return code < 0 ? code : choose_kernels(train->cluster, &train->kernels, error);
+    return code < 0 ? code : rank_share_kernels(train->cluster, &train->kernels, error);
 }
 
 static int open_resumed(struct train_run *train, struct dpmf_error *error) {
@@ -369,6 +352,7 @@ static void close_place(struct train_run *train) {
     free(ranks);
 }
 
+/* May not skip averages, since ranks would not agree on it, and does not count users' ratings. */
 const struct train_place train_place_ranks = {
     .check = check,
     .open_resumed = open_resumed,
