@@ -260,16 +260,8 @@ int checkpoint_draft_put_ids(struct checkpoint_draft *draft, struct dpmf_error *
     return code;
 }
 
-/* Without a branch a number: an exponent of ones is what infinities and NaNs have in common. */
 static int check_finite(const float *values, size_t n, struct dpmf_error *error) {
-    assert(values || n == 0);
-    uint32_t found = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
-        found |= (uint32_t)((bits & 0x7f800000u) == 0x7f800000u);
-    }
-    if (found == 0) return 0;
+    if (factors_are_finite(values, n)) return 0;
     error_set(error, DPMF_ERR_TRAIN_DIVERGED, "a number of the model is not finite");
     error_hint(error, "use a smaller {learning-rate}, or a larger {reg}");
     return DPMF_ERR_TRAIN_DIVERGED;

@@ -108,3 +108,15 @@ void factors_free(struct factors *factors) {
     factor_ids_free(&factors->user_ids);
     factor_ids_free(&factors->item_ids);
 }
+
+/* Without a branch a number: an exponent of ones is what infinities and NaNs have in common. */
+bool factors_are_finite(const float *values, size_t n) {
+    assert(values || n == 0);
+    uint32_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        found |= (uint32_t)((bits & 0x7f800000u) == 0x7f800000u);
+    }
+    return found == 0;
+}

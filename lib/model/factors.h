@@ -10,10 +10,10 @@
 /* Rows of one side. Row i is rows[i * stride] .. + k - 1; columns past k are 0. */
 struct factor_matrix {
     uint64_t n;
-    size_t stride;  /* in floats; rows are 64-byte aligned */
+    size_t stride;  /* floats from row to row; rows are 64-byte aligned */
     float *rows;    /* memory_map'ed, n + spare rows */
     float *biases;  /* memory_map'ed, n + spare */
-    uint64_t spare; /* rows past n that kernels may scribble on */
+    uint64_t spare; /* rows past n that kernels may overwrite */
 };
 
 /* Ids of one side: id i is bytes[start[i]] .. bytes[start[i + 1] - 1]. */
@@ -54,5 +54,8 @@ uint64_t factor_ids_find(const struct factor_ids *ids, const char *id,
 void factor_ids_free(struct factor_ids *ids);
 
 void factors_free(struct factors *factors);
+
+/* @return whether none of n numbers is infinite or a NaN */
+bool factors_are_finite(const float *values, size_t n);
 
 #endif

@@ -45,18 +45,6 @@ int tensor_list_find(const struct tensor_source *source, const char *name, enum 
 
 /* ---- matrices -------------------------------------------------------------------------------- */
 
-/* Without a branch a number: an exponent of ones is what infinities and NaNs have in common. */
-static bool all_finite(const float *values, size_t n) {
-    assert(values || n == 0);
-    uint32_t found = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
-        found |= (uint32_t)((bits & 0x7f800000u) == 0x7f800000u);
-    }
-    return found == 0;
-}
-
 int tensor_rows_read(const struct tensor_source *source, const struct safetensors_entry *entry,
                      uint64_t first, uint64_t n, size_t k, float *rows, size_t stride) {
     assert(stride >= k);
@@ -72,7 +60,7 @@ int tensor_rows_read(const struct tensor_source *source, const struct safetensor
         size_t m = (size_t)(n - i < at_once ? n - i : at_once);
         code = safetensors_read(source->file, entry, (first + i) * row_bytes, piece, m * row_bytes,
                                 source->error);
-        if (code == 0 && !all_finite(piece, m * k))
+        if (code == 0 && !factors_are_finite(piece, m * k))
             code = tensor_damage_tell(source, entry->name, "holds a number that is not finite");
         for (size_t j = 0; j < m && code == 0; j++)
             memcpy(rows + (i + j) * stride, piece + j * k, row_bytes);
