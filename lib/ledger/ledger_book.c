@@ -40,7 +40,7 @@ void ledger_book_free(struct ledger_book *book) {
 
 /* ---- what may be recorded -------------------------------------------------------------------- */
 
-bool ledger_id_is_valid(const char *id) {
+static bool id_is_valid(const char *id) {
     return strnlen(id, LEDGER_ID_TEXT) == LEDGER_ID_TEXT - 1 &&
            strspn(id, "0123456789abcdef") == LEDGER_ID_TEXT - 1;
 }
@@ -48,7 +48,7 @@ bool ledger_id_is_valid(const char *id) {
 const char *ledger_entry_fault(const struct ledger_entry *entry) {
     const char *fault = ledger_name_fault(entry->population);
     if (fault) return "the population's name is not fit for the ledger";
-    if (!ledger_id_is_valid(entry->id)) return "the release's id is not 32 hexadecimal digits";
+    if (!id_is_valid(entry->id)) return "the release's id is not 32 hexadecimal digits";
     if (entry->time < 0 || entry->time > LAST_TIME) return "the time makes no sense";
     if (!ledger_is_release(entry)) return NULL;
     if (!(entry->mu > 0 && entry->mu <= LARGEST)) return "mu is not a number above 0";
@@ -518,7 +518,7 @@ static int take_head(struct parser *parser, const struct line *line) {
     struct ledger_book *book = parser->book;
     const bool has_id = line->value[ID].kind != JSON_ERROR;
     if (has_id && (version == 1 || !get_text(line, ID, book->id, sizeof book->id) ||
-                   !ledger_id_is_valid(book->id)))
+                   !id_is_valid(book->id)))
         return damaged(parser, "the ledger is damaged");
     parser->version = version;
     book->generation = (uint64_t)generation;

@@ -26,11 +26,10 @@ struct ledger_book {
 
 void ledger_book_free(struct ledger_book *book);
 
-/* Believes nothing: a text is accepted only when writing what was read gives the same bytes again,
- * in the version of the text: that of 0.1.0 is read, too, and its budgets, epsilons at the smallest
- * delta claimed, become what they say at that delta or at 1e-5, whichever is smaller. `path` is for
- * the error's text. @return 0, DPMF_ERR_PRIVACY_LEDGER or DPMF_ERR_BASE_NO_MEMORY; `book` is then
- * empty */
+/* Trusts nothing: a text is accepted only when writing what was read gives the same bytes, in the
+ * same version of the format. Version 0.1.0 is read too; its budgets, which are epsilons at the
+ * smallest delta claimed, apply at that delta or at 1e-5, whichever is smaller. Errors name `path`.
+ * @return 0, DPMF_ERR_PRIVACY_LEDGER or DPMF_ERR_BASE_NO_MEMORY; `book` is then empty */
 int ledger_book_parse(const char *text, size_t n, const char *path, struct ledger_book *book,
                       struct dpmf_error *error);
 
@@ -44,7 +43,6 @@ uint64_t ledger_book_seal(const char *line, size_t n, uint64_t previous);
 
 /* What makes an entry unfit to be recorded, or NULL. */
 const char *ledger_entry_fault(const struct ledger_entry *entry);
-bool ledger_id_is_valid(const char *id);
 
 struct ledger_entry *ledger_book_find(const struct ledger_book *book, const char *id);
 int ledger_book_add(struct ledger_book *book, const struct ledger_entry *entry,

@@ -39,9 +39,9 @@ uint64_t model_checksum_sum(size_t unit, uint64_t place, const void *bytes, size
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* A quote within a text of JSON is written with a backslash before it: nothing but the key itself
- * looks like this. */
-uint8_t *model_checksum_find(uint8_t *header, size_t n) {
+/* The place of the digits; NULL: there is none. A quote within a text of JSON is written with a
+ * backslash before it: nothing but the key itself looks like this. */
+static uint8_t *find_digits(uint8_t *header, size_t n) {
     static const char before[] = "\"" MODEL_CHECKSUM_KEY "\":\"";
     const size_t length = sizeof before - 1;
     for (size_t i = 0; i + length + MODEL_CHECKSUM_DIGITS <= n; i++)
@@ -57,7 +57,7 @@ static void put_digits(uint8_t *place, uint64_t value) {
 }
 
 bool model_checksum_seal(uint8_t *header, size_t n, uint64_t sum) {
-    uint8_t *place = model_checksum_find(header, n);
+    uint8_t *place = find_digits(header, n);
     if (!place) return false;
     put_digits(place, 0);
     put_digits(place, checksum64_seeded(header, n, sum));
@@ -130,7 +130,7 @@ int model_checksum_verify(const struct safetensors *file, struct dpmf_error *err
     uint8_t *header = memory_alloc(n, 1);
     if (!header) return error_no_memory(error);
     code = safetensors_header_read(file, header, error);
-    uint8_t *place = code == 0 ? model_checksum_find(header, n) : NULL;
+    uint8_t *place = code == 0 ? find_digits(header, n) : NULL;
     if (place) {
         memcpy(was, place, sizeof was);
         model_checksum_seal(header, n, sum);

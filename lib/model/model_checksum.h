@@ -25,11 +25,8 @@ size_t model_checksum_unit(enum tensor_type type, int n_dims, const uint64_t *di
  * unit is one. */
 uint64_t model_checksum_sum(size_t unit, uint64_t place, const void *bytes, size_t n);
 
-/* Where the digits are in a header of n bytes, its length in front included; NULL when there is no
- * place for them. */
-uint8_t *model_checksum_find(uint8_t *header, size_t n);
-
-/* Replaces the digits in a header by those of the checksum: of it and of the tensors' sum.
+/* Replaces the digits in a header of n bytes, its length in front included, by those of the
+ * checksum: of the header and of the tensors' sum.
  * @return false when there is no place for them */
 bool model_checksum_seal(uint8_t *header, size_t n, uint64_t sum);
 

@@ -99,7 +99,8 @@ struct store_block block_arrays_view(const struct block_arrays *arrays, uint64_t
     };
 }
 
-bool block_arrays_full(const struct block_arrays *arrays, uint64_t n_ratings) {
+/* Whether a user with n_ratings ratings belongs in the next block. */
+static bool is_full(const struct block_arrays *arrays, uint64_t n_ratings) {
     assert(n_ratings > 0);
     if (arrays->n_users == 0) return false;
     return arrays->n_users >= STORE_BLOCK_USERS || n_ratings > STORE_BLOCK_RATINGS ||
@@ -134,7 +135,7 @@ int block_packer_add(struct block_packer *packer, const struct store_block *bloc
                      struct dpmf_error *error) {
     assert(packer->writer && block);
     for (uint32_t i = 0; i < block->n_users; i++) {
-        if (block_arrays_full(&packer->pending, block->start[i + 1] - block->start[i])) {
+        if (is_full(&packer->pending, block->start[i + 1] - block->start[i])) {
             int code = block_packer_flush(packer, error);
             if (code != 0) return code;
         }

@@ -13,10 +13,10 @@
 
 /* Zero-initialise; reuse after block_arrays_clear; free. */
 struct block_arrays {
-    uint64_t *start; /* n_users + 1, once block_arrays_room was called */
+    uint64_t *start; /* users' first ratings, n_users + 1 after block_arrays_room */
     uint32_t *item;
     double *value;
-    int64_t *time; /* stays NULL where no times are asked for */
+    int64_t *time; /* times; NULL where none are wanted */
     char *id_bytes;
     uint64_t *id_start;
     size_t start_capacity, item_capacity, value_capacity, time_capacity, id_bytes_capacity,
@@ -42,9 +42,6 @@ bool block_arrays_add(struct block_arrays *arrays, const struct store_block *blo
 
 /* The users so far, as a block; it points into the arrays. */
 struct store_block block_arrays_view(const struct block_arrays *arrays, uint64_t first_user);
-
-/* Whether a user with n_ratings ratings belongs into the next block, after these. */
-bool block_arrays_full(const struct block_arrays *arrays, uint64_t n_ratings);
 
 struct block_packer {
     struct store_writer *writer; /* the caller's */
