@@ -89,19 +89,24 @@ static bool is_scale(const char *text) {
     return (n == 2 || (n == 3 && number[2] >= 0)) && number[0] < number[1];
 }
 
+/* Copies what precedes the next comma. @return what follows it, or NULL when there is no room */
+static const char *take_piece(const char *text, char *piece, size_t room) {
+    const size_t length = strcspn(text, ",");
+    if (length >= room) return NULL;
+    memcpy(piece, text, length);
+    piece[length] = '\0';
+    return text + length;
+}
+
 /* @return how many numbers the list holds, stored as far as there is room; 0 when it is no list */
 static size_t read_counts(const char *text, uint64_t *counts, size_t room) {
     for (size_t n = 0;; n++) {
         char piece[24];
         uint64_t count;
-        size_t length = strcspn(text, ",");
-        if (length >= sizeof piece) return 0;
-        memcpy(piece, text, length);
-        piece[length] = '\0';
-        if (dpmf_parse_uint64(piece, &count) != 0) return 0;
+        text = take_piece(text, piece, sizeof piece);
+        if (!text || dpmf_parse_uint64(piece, &count) != 0) return 0;
         if (n < room) counts[n] = count;
-        if (text[length] == '\0') return n + 1;
-        text += length + 1;
+        if (*text++ == '\0') return n + 1;
     }
 }
 
@@ -110,14 +115,10 @@ static size_t read_number_list(const char *text, double *numbers, size_t room) {
     for (size_t n = 0;; n++) {
         char piece[64];
         double number;
-        size_t length = strcspn(text, ",");
-        if (length >= sizeof piece) return 0;
-        memcpy(piece, text, length);
-        piece[length] = '\0';
-        if (dpmf_parse_double(piece, &number) != 0) return 0;
+        text = take_piece(text, piece, sizeof piece);
+        if (!text || dpmf_parse_double(piece, &number) != 0) return 0;
         if (n < room) numbers[n] = number;
-        if (text[length] == '\0') return n + 1;
-        text += length + 1;
+        if (*text++ == '\0') return n + 1;
     }
 }
 

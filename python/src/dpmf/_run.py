@@ -207,44 +207,33 @@ class Run:
 # What the library calls. An exception must not get lost on the way through C: it ends the run.
 
 
-@ffi.def_extern()
-def dpmf_py_progress(handle: Any, progress: Any) -> int:
+def _ask(handle: Any, method: Callable[[Run, Any], bool], what: Any) -> int:
     run: Run = ffi.from_handle(handle)
     try:
-        return 0 if run.on_progress(progress) else 1
+        return 0 if method(run, what) else 1
     except BaseException as failure:
         run.on_failure(failure)
         return 1
+
+
+@ffi.def_extern()
+def dpmf_py_progress(handle: Any, progress: Any) -> int:
+    return _ask(handle, Run.on_progress, progress)
 
 
 @ffi.def_extern()
 def dpmf_py_epoch(handle: Any, epoch: Any) -> int:
-    run: Run = ffi.from_handle(handle)
-    try:
-        return 0 if run.on_epoch(epoch) else 1
-    except BaseException as failure:
-        run.on_failure(failure)
-        return 1
+    return _ask(handle, Run.on_epoch, epoch)
 
 
 @ffi.def_extern()
 def dpmf_py_trial(handle: Any, trial: Any) -> int:
-    run: Run = ffi.from_handle(handle)
-    try:
-        return 0 if run.on_trial(trial) else 1
-    except BaseException as failure:
-        run.on_failure(failure)
-        return 1
+    return _ask(handle, Run.on_trial, trial)
 
 
 @ffi.def_extern()
 def dpmf_py_before_spending(handle: Any, report: Any) -> int:
-    run: Run = ffi.from_handle(handle)
-    try:
-        return 0 if run.on_before_spending(report) else 1
-    except BaseException as failure:
-        run.on_failure(failure)
-        return 1
+    return _ask(handle, Run.on_before_spending, report)
 
 
 @ffi.def_extern()
