@@ -16,20 +16,20 @@ struct arrow_column {
     const uint8_t *validity;        /* a bit each, the lowest first; NULL: there are no nulls */
     const void *values;             /* values, offsets or views; NULL only when there are none */
     const char *data;               /* bytes that offsets are places in; may be NULL */
-    int64_t data_bytes;             /* how many, or ARROW_BYTES_UNKNOWN */
+    int64_t data_bytes;             /* number of these bytes, or ARROW_BYTES_UNKNOWN */
     const void *const *view_data;   /* buffers that views are places in */
     const int64_t *view_data_bytes; /* bytes of each; need not be aligned */
     int64_t n_view_data;
     const struct arrow_column *dictionary; /* what indices stand for; NULL without one */
     const struct arrow_column *older;      /* values before these, in a dictionary that has grown */
-    int64_t n_older;                       /* how many there are */
+    int64_t n_older;                       /* number of these older values */
 };
 
 enum arrow_cell_kind {
     ARROW_CELL_NULL,
     ARROW_CELL_BROKEN,   /* an offset, a view or an index that points nowhere */
-    ARROW_CELL_WHOLE,    /* a timestamp or a date is in its unit */
-    ARROW_CELL_UNSIGNED, /* beyond INT64_MAX */
+    ARROW_CELL_WHOLE,    /* a whole number; timestamps and dates are in their own units */
+    ARROW_CELL_UNSIGNED, /* a whole number beyond INT64_MAX */
     ARROW_CELL_REAL,
     ARROW_CELL_TEXT,
     ARROW_CELL_DECIMAL, /* its digits, as text in `number` */
@@ -50,7 +50,7 @@ struct arrow_cell {
 /* Reads value `row`, from 0. */
 void arrow_cell_read(const struct arrow_column *column, int64_t row, struct arrow_cell *cell);
 
-/* The type of what arrow_cell_read gives: of a dictionary, that of its values. */
+/* The type of what arrow_cell_read gives: for a dictionary, the type of its values. */
 static inline const struct arrow_type *arrow_column_type(const struct arrow_column *column) {
     return column->dictionary ? &column->dictionary->type : &column->type;
 }

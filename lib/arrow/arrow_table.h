@@ -22,30 +22,31 @@ enum {
     ARROW_NONE = -1,
 };
 
-/* A number of rows. Shared by whoever reads parts of it; the last one releases it. One that is to
- * be loaded is read by one thread alone. */
+/* Some rows of a table. Readers of its parts share a batch, and the last one releases it. A batch
+ * that has to be loaded is read by one thread alone. */
 struct arrow_batch {
     int64_t n_rows;
     struct arrow_column column[ARROW_CHOSEN]; /* those that were chosen; others are empty */
     const uint8_t *validity;                  /* bits of whole rows; NULL: none is null */
     int64_t validity_offset;
-    uint64_t bytes; /* memory that was taken for it here */
+    uint64_t bytes; /* memory allocated for it by the reader */
 
-    /* Fills in the columns, once, in the thread that reads them; NULL where they are there.
+    /* Fills in the columns, once, in the thread that reads them; NULL where they are filled
+     * already.
      * @return 0, or a negative code */
     int (*load)(struct arrow_batch *batch, struct dpmf_error *error);
 
-    struct arrow_table *table; /* which it keeps open */
+    struct arrow_table *table; /* the table, which the batch keeps open */
     atomic_int references;
-    void (*free)(struct arrow_batch *batch); /* what the reader has put behind it, and itself */
+    void (*free)(struct arrow_batch *batch); /* frees the batch and what the reader added to it */
 };
 
 struct arrow_table_ops {
     /* @return 1 with a batch, 0 at the end, or a negative code */
     int (*next)(struct arrow_table *table, struct arrow_batch **batch, struct dpmf_error *error);
     uint64_t (*bytes_read)(const struct arrow_table *table); /* any thread; may be NULL */
-    uint64_t (*bytes_held)(const struct arrow_table *table); /* memory that it has used at most,
-                                                                beside its batches'; the same */
+    uint64_t (*bytes_held)(const struct arrow_table *table); /* peak memory use without its
+                                                                batches; any thread; may be NULL */
     void (*close)(struct arrow_table *table);
 };
 
@@ -55,9 +56,9 @@ struct arrow_table {
     char *name;         /* name of the file, for errors; NULL without one */
     struct arrow_field *fields;
     size_t n_fields, field_capacity;
-    int32_t chosen[ARROW_CHOSEN]; /* their numbers, or ARROW_NONE; set before the first batch */
-    uint64_t total_bytes;         /* on disk; 0 when not known */
-    atomic_int references;        /* its owner's and its batches' */
+    int32_t chosen[ARROW_CHOSEN]; /* their numbers, or ARROW_NONE, set before the first batch */
+    uint64_t total_bytes;         /* bytes on disk; 0 when not known */
+    atomic_int references;        /* references held by its owner and its batches */
 };
 
 /* For readers: begins with one reference and nothing chosen. */
@@ -75,7 +76,7 @@ void arrow_table_end(struct arrow_table *table);
 /* For readers: DPMF_ERR_INPUT_ARROW, at the table's name. */
 int arrow_table_refuse(const struct arrow_table *table, const char *why, struct dpmf_error *error);
 
-/* For readers: a batch of so many bytes, all 0, at the beginning of which stands arrow_batch; it
+/* For readers: allocates a zeroed batch of `size` bytes, which begin with a struct arrow_batch; it
  * keeps the table open. @return NULL without memory */
 void *arrow_batch_new(struct arrow_table *table, size_t size,
                       void (*free)(struct arrow_batch *batch));

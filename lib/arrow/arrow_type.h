@@ -25,11 +25,11 @@ enum arrow_kind {
     ARROW_TEXT,      /* texts or bytes behind offsets of 32 bits */
     ARROW_TEXT_LONG, /* texts or bytes behind offsets of 64 bits */
     ARROW_TEXT_VIEW, /* views of 16 bytes into further buffers */
-    ARROW_TEXT_HELD, /* views of 16 bytes that hold a pointer: of DuckDB, not of Arrow */
+    ARROW_TEXT_HELD, /* views of 16 bytes that hold a pointer: DuckDB's, not Arrow's */
     ARROW_DATE_DAYS, /* 32 bits */
     ARROW_TIMESTAMP, /* 64 bits, of any unit; dates in milliseconds are such too */
     ARROW_BOOL,
-    ARROW_OTHER, /* nothing that ratings can be made of */
+    ARROW_OTHER, /* a type that ratings cannot be made from */
 };
 
 struct arrow_type {

@@ -1,7 +1,7 @@
 /*
  * A reader of flatbuffers, the form of Arrow's metadata: tables whose fields are found through
  * offsets. Every offset and count is checked against the bytes that there are; what is missing or
- * points outside reads as its default, and sets `broken` where it cannot be meant.
+ * points outside reads as its default, and sets `broken` where it cannot be intended.
  */
 #ifndef DPMF_ARROW_FLAT_TABLE_H
 #define DPMF_ARROW_FLAT_TABLE_H
@@ -80,7 +80,7 @@ static inline size_t flat_get_table(struct flat *flat, size_t table, int i) {
     return at > 0 ? flat_follow(flat, at) : 0;
 }
 
-/* The first element of a vector, and how many there are, of so many bytes each. */
+/* The first element of a vector, and the number of its elements, each of `bytes` bytes. */
 static inline size_t flat_get_vector(struct flat *flat, size_t table, int i, size_t bytes,
                                      size_t *n) {
     const size_t at = flat_get_table(flat, table, i);

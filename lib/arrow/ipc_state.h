@@ -14,7 +14,7 @@
 
 enum {
     IPC_METADATA_MAX = 64 << 20,
-    IPC_READ_BYTES = 1 << 16, /* bytes read at once where it is not known how many there are */
+    IPC_READ_BYTES = 1 << 16, /* bytes read at a time where the length is not known */
     IPC_BUFFERS_MAX = 4096,   /* buffers of the columns that are read */
 };
 
@@ -28,10 +28,10 @@ struct ipc_reader {
     struct input_stream *stream; /* NULL of a file that is read by its footer */
     int fd;                      /* descriptor of that file, or -1 */
     uint64_t file_bytes;
-    _Atomic uint64_t at;      /* place in it */
+    _Atomic uint64_t at;      /* offset in the input */
     struct ipc_block *blocks; /* messages of that file, in the order of reading */
     size_t n_blocks, next_block;
-    uint8_t head[8]; /* bytes of a stream that were read to see what it is */
+    uint8_t head[8]; /* first bytes of a stream, read to recognise it */
     size_t n_head;
     uint64_t limit;
     bool is_file, ended;
@@ -41,13 +41,13 @@ struct ipc_reader {
     uint64_t n_batches;
     uint8_t *metadata;
     size_t metadata_capacity;
-    struct ipc_dictionary *dictionary[ARROW_CHOSEN]; /* those of the chosen columns, or NULL */
+    struct ipc_dictionary *dictionary[ARROW_CHOSEN]; /* of the chosen columns; NULL: none */
 };
 
 /* A buffer of the body that is wanted, and what becomes of it. */
 struct ipc_wanted {
     int64_t offset, length;
-    const uint8_t *bytes; /* once read; NULL when it is empty */
+    const uint8_t *bytes; /* its bytes once read; NULL when it is empty */
     int64_t n;
 };
 
@@ -57,7 +57,7 @@ struct ipc_body {
     int n;
     int64_t length;
     bool is_compressed;
-    uint64_t bytes; /* memory taken */
+    uint64_t bytes; /* memory allocated for the body */
 };
 
 int ipc_refuse(const struct ipc_reader *self, const char *why, struct dpmf_error *error);
@@ -66,7 +66,7 @@ int ipc_refuse_cut(const struct ipc_reader *self, struct dpmf_error *error);
 /* @return 1, 0 at the end with nothing read, or a negative code */
 int ipc_read_some(struct ipc_reader *self, void *bytes, size_t n, struct dpmf_error *error);
 
-/* Refuses to end before n bytes. */
+/* Reads n bytes; an earlier end is an error. */
 int ipc_read(struct ipc_reader *self, void *bytes, size_t n, struct dpmf_error *error);
 
 int ipc_skip(struct ipc_reader *self, uint64_t n, struct dpmf_error *error);

@@ -1,7 +1,7 @@
 /*
- * From guesses to lower bounds: on mu, and on epsilon. The auditor has guessed of every canary
- * whether it was in, and says how sure each guess is; what that proves, about any mechanism, and
- * why, is in audit_bound.c. Nothing is simulated.
+ * From guesses to lower bounds: on mu, and on epsilon. The auditor has guessed for every canary
+ * whether it took part, with a confidence; audit_bound.c has what that proves about any mechanism,
+ * and why. Nothing is simulated.
  */
 #ifndef DPMF_AUDIT_AUDIT_BOUND_H
 #define DPMF_AUDIT_AUDIT_BOUND_H
@@ -11,9 +11,9 @@
 
 #include "numerics/exact_arithmetic.h"
 
-/* About one coin, which was fair. */
+/* A guess about one fair coin. */
 struct audit_guess {
-    double confidence; /* only the order counts */
+    double confidence; /* confidence, of which only the order counts */
     bool is_right;
 };
 
@@ -35,10 +35,10 @@ struct audit_count audit_count_make(struct audit_guess *guesses, size_t n);
  * too good for every smaller one. */
 bool audit_bound_excludes_mu(const struct audit_count *count, double mu, double level);
 
-/* A mu that is excluded, to three digits the largest; 0 when none is. */
+/* The largest mu that is excluded, to three digits; 0 when none is. */
 double audit_bound_mu(const struct audit_count *count, double level);
 
-/* The same of (epsilon, delta), for guesses about `canaries` canaries in each of `runs` runs. */
+/* The same for (epsilon, delta), with guesses about `canaries` canaries in each of `runs` runs. */
 bool audit_bound_excludes_epsilon(const struct audit_count *count, size_t runs, size_t canaries,
                                   double epsilon, double delta, double level);
 double audit_bound_epsilon(const struct audit_count *count, size_t runs, size_t canaries,

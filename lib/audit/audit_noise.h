@@ -1,6 +1,6 @@
 /*
- * The noise of an audit's runs, which the auditor knows to the last digit: whether it is what is
- * listed, neither more nor less nor of another shape, and never the same twice.
+ * The noise of an audit's runs, which the auditor knows to the last digit: whether it has the size
+ * and shape that are listed, and is never used twice.
  */
 #ifndef DPMF_AUDIT_AUDIT_NOISE_H
 #define DPMF_AUDIT_AUDIT_NOISE_H
@@ -11,9 +11,9 @@
 
 #include "statement/statement.h"
 
-enum { AUDIT_NOISE_EDGES = 33 }; /* from -4 to 4 deviations, a quarter apart */
+enum { AUDIT_NOISE_EDGES = 33 }; /* edges from -4 to 4 deviations, a quarter apart */
 
-/* What was seen of the t-th round of all runs. */
+/* Statistics of the t-th round over all runs. */
 struct audit_noise_round {
     double numbers, energy; /* energy: squares in units of what is listed, added up */
     double granularity;     /* 1 / sigma, the largest */
@@ -29,7 +29,7 @@ struct audit_echo {
 struct audit_noise {
     struct audit_noise_round rounds[STATEMENT_RELEASES_MAX];
     struct audit_echo rounds_echo, runs_echo,
-        neighbours_echo;    /* with the round before, the run before, the next number */
+        neighbours_echo;    /* products with the round before, the run before, the next number */
     double *before, *first; /* noise of the round before, and of the last run's first round */
     size_t n_before, n_first, before_room, first_room;
 };

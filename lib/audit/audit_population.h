@@ -11,7 +11,7 @@
 /* Names one after the other, as struct dpmf_arrays has them. */
 struct audit_names {
     char *bytes;
-    int64_t *start; /* n + 1 */
+    int64_t *start; /* places where names begin, n + 1 */
     size_t n, bytes_room, start_room;
 };
 
@@ -23,7 +23,7 @@ struct audit_ratings {
 };
 
 struct audit_canary {
-    struct audit_ratings ratings; /* within the catalogue, and one outside of it */
+    struct audit_ratings ratings; /* its ratings: within the catalogue, and one outside it */
     double wish;                  /* the epsilon it asks for; NAN: none */
     double scale;                 /* norm bound that it must keep */
 };
@@ -31,12 +31,11 @@ struct audit_canary {
 struct audit_population {
     struct catalogue catalogue;
     struct audit_names users; /* the others, then the canaries */
-    /* Row by row those of the catalogue, then more of the store, then one that nobody has heard
-     * of */
+    /* items: those of the catalogue by row, then others of the store, then one that is unknown */
     struct audit_names items;
     struct audit_ratings others;
     size_t n_others;         /* users */
-    uint64_t users_of_store; /* that could have been taken */
+    uint64_t users_of_store; /* number of users that could have been taken */
 
     /* The first n_spread have items of their own, which no other of them has: they can be noticed
      * at once. The next is of both kinds: it rated one item alone. From it on each is the only one

@@ -1,7 +1,7 @@
 /*
  * One run of an audit: dpmf_release_make, whole, with noise from the operating system, on people
- * with some of the canaries; and what someone who knows everything but the coins and the noise
- * makes of it.
+ * with some of the canaries; and what an attacker learns who knows everything but the coins and the
+ * noise.
  */
 #ifndef DPMF_AUDIT_AUDIT_RUN_H
 #define DPMF_AUDIT_AUDIT_RUN_H
@@ -15,8 +15,8 @@
 struct audit_flock {
     size_t n;
     struct private_ratings **packed; /* one canary each */
-    struct private_user *user;       /* what is in there; n 0: nothing of it is in the catalogue */
-    size_t longest;                  /* ratings of one */
+    struct private_user *user;       /* its user; n is 0: none of its items is in the catalogue */
+    size_t longest;                  /* most ratings of a canary */
     struct secure_random coins;      /* users' coins, the same in all runs: so are contributions */
 };
 
@@ -29,7 +29,7 @@ void audit_flock_free(struct audit_flock *flock);
 /* Counted over the runs of one thread. */
 struct audit_tally {
     struct audit_noise noise;
-    uint64_t contributions; /* whose norm was checked */
+    uint64_t contributions; /* contributions whose norm was checked */
     uint64_t over_norm;     /* those above the bound */
     uint64_t wrong_sums;    /* runs whose sums are not those of its users' contributions */
     uint64_t draws, draws_listed;
@@ -48,15 +48,16 @@ struct audit_runner {
     const struct audit_flock *flock;
     const struct dpmf_release_options *options;
     const struct dpmf_run *run; /* settings for one thread */
-    const char *output;         /* where a release may be written for a moment */
+    const char *output;         /* path where a release may be written temporarily */
     struct audit_tally tally;
 
     /* The run under way. */
     bool checks_everyone;
-    bool *is_in; /* by canary */
-    /* By canary: log of the likelihood ratio, by one who does not know the other coins */
+    bool *is_in; /* whether each canary takes part */
+    /* log of the likelihood ratio of each canary, for an attacker who does not know the other
+     * coins */
     double *score;
-    double informed; /* the first canary's, by one who knows them */
+    double informed; /* the same for the first canary, for an attacker who knows the other coins */
     double loudness; /* m^2 of the first canary */
     uint64_t draws;
     size_t n_rounds;
@@ -66,7 +67,7 @@ struct audit_runner {
     double *values;
     int32_t *q;
     int64_t *exact, *noise;
-    uint8_t *touched; /* how many canaries have a part in a number; 2 is many */
+    uint8_t *touched; /* number of canaries that contribute to each coordinate; 2 stands for more */
     size_t values_room, q_room, exact_room, noise_room, touched_room;
 };
 

@@ -11,7 +11,7 @@ enum { AUDIT_PATH_MAX = 64 };
 
 struct audit_file {
     int fd;
-    char path[AUDIT_PATH_MAX]; /* by which it can be opened again */
+    char path[AUDIT_PATH_MAX]; /* path by which it can be opened again */
 };
 
 /* The others, unless `others` is false, and a canary, unless it is SIZE_MAX: its lines come first

@@ -13,9 +13,9 @@
 struct audit_setting {
     const struct dpmf_input_options *input;
     const struct dpmf_release_options
-        *options;               /* with an insecure seed: the noise is no part of this */
+        *options;               /* options with an insecure seed: noise plays no part here */
     const struct dpmf_run *run; /* settings of the run; in a cluster all ranks run it together */
-    const char *output;         /* where a release may be written for a moment */
+    const char *output;         /* path where a release may be written temporarily */
 };
 
 /* What one world made. */
@@ -24,12 +24,12 @@ struct audit_world {
     struct catalogue catalogue;
     struct release release;    /* its file; of rank 0 alone */
     char *statement;           /* the file's statement, without its random id */
-    bool is_marked;            /* NOT PRIVATE */
+    bool is_marked;            /* whether it is marked NOT PRIVATE */
     struct dpmf_error failure; /* why there is no file: code 0 when there is one */
 };
 
-/* Runs a world; `replay` NULL: with noise of its own. What its people can have caused is no error
- * here but a failure to compare. Free it in any case. */
+/* Runs a world; `replay` NULL: with noise of its own. A failure that its people could have caused
+ * is not an error here: it is kept, to be compared. Free it in any case. */
 int audit_world_run(const struct audit_setting *setting, const char *ratings,
                     const struct transcript *replay, struct audit_world *world,
                     struct dpmf_error *error);
@@ -41,7 +41,7 @@ enum { AUDIT_REASON_MAX = DPMF_AUDIT_TEXT_MAX };
 struct audit_difference {
     unsigned findings;             /* at most one bit of enum dpmf_audit_finding */
     char reason[AUDIT_REASON_MAX]; /* a sentence about it */
-    uint64_t rounds, numbers;      /* that were compared */
+    uint64_t rounds, numbers;      /* rounds and numbers that were compared */
     double norm; /* largest norm of the person's contribution, in units of the bound */
 };
 

@@ -9,7 +9,7 @@
 
 struct transcript_round {
     size_t n;                     /* coordinates */
-    size_t first, end;            /* those of this process */
+    size_t first, end;            /* coordinates of this process */
     struct noisy_sum_shape shape; /* its name is not kept */
     uint64_t sigma;
     int64_t *exact;     /* n; 0 outside of first .. end */
@@ -24,8 +24,8 @@ struct transcript {
     struct transcript_round *rounds;
 };
 
-/* What writes it. A run that leaves the script it replays, by other rounds than are in it, ends
- * with DPMF_ERR_PRIVACY_ACCUSED. */
+/* The watch that writes it. A run whose rounds differ from those it replays ends with
+ * DPMF_ERR_PRIVACY_ACCUSED. */
 struct noisy_sum_watch transcript_watch(struct transcript *transcript);
 void transcript_free(struct transcript *transcript);
 

@@ -3,8 +3,8 @@
  * structs of options, which may be those of an older or a newer version. What dpmf.h promises about
  * both is kept here.
  *
- * A public function takes its options and its run into structs of its own, which are whole, before
- * it reads them:
+ * Before a public function reads its options and its run, it copies them into complete structs of
+ * its own:
  *
  *     struct dpmf_split_options own = dpmf_split_options_default();
  *     struct dpmf_run own_run;
@@ -19,25 +19,25 @@
 
 #include "dpmf.h"
 
-/* Looks at pointers that must not be NULL. `names` are theirs, with a blank between two of them.
- * @return 0 or DPMF_ERR_USAGE_NULL, which names the first that is */
+/* Checks pointers that must not be NULL. `names` lists their names, separated by blanks.
+ * @return 0 or DPMF_ERR_USAGE_NULL, which names the first NULL one */
 int arguments_check(struct dpmf_error *error, const char *names, ...);
 
-/* Gives a caller, whose struct has `size` bytes, as many of the defaults: `made` has own_size. What
- * the caller's has beyond them is 0. Both begin with their size. */
+/* Copies the defaults `made`, of own_size bytes, to a caller's struct of `size` bytes. Bytes that
+ * only the caller's struct has become 0. Both structs begin with their size. */
 void options_give(void *options, size_t size, const void *made, size_t own_size);
 
-/* Puts what a caller gave, NULL for nothing, over the defaults that are in `own`. `name` is of the
- * struct, for the error.
+/* Overwrites the defaults in `own` with what the caller gave; NULL changes nothing. Errors call the
+ * struct `name`.
  * @return 0 or DPMF_ERR_USAGE_STRUCT */
 int options_take(void *own, size_t own_size, const void *given, const char *name,
                  struct dpmf_error *error);
 
-/* @return 0, or DPMF_ERR_USAGE_STRUCT when a word is not 0 */
+/* @return 0, or DPMF_ERR_USAGE_STRUCT when a spare word is not 0 */
 int options_check_spare(const uint64_t *spare, size_t bytes, const char *name,
                         struct dpmf_error *error);
 
-/* The same of a run. */
+/* The same for a run. */
 int run_take(struct dpmf_run *own, const struct dpmf_run *run, struct dpmf_error *error);
 
 #endif

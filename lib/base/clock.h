@@ -11,11 +11,11 @@
 /* Seconds since some moment in the past. They never go back. */
 double clock_now(void);
 
-/* A condition that is waited for by this clock. @return whether there was memory */
+/* A condition variable that is waited for by this clock. @return whether there was memory */
 bool clock_cond_init(pthread_cond_t *cond);
 
-/* Waits for it until clock_now() is `until`. @return false when that time has come; true may be for
- * no reason */
+/* Waits for it until clock_now() is `until`. @return false when that time has come; true may be a
+ * spurious wake-up */
 bool clock_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double until);
 
 #endif

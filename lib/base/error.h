@@ -16,12 +16,12 @@ int error_set(struct dpmf_error *error, int code, const char *format, ...) DPMF_
 /* Adds the one line that would fix it. @return the error's code */
 int error_hint(struct dpmf_error *error, const char *format, ...) DPMF_PRINTF(2, 3);
 
-/* The same two with a text that names its settings already: a constant, or what dpmf_error_write
- * wrote. Nothing else: it is neither escaped nor masked. */
+/* The same two for a text that is ready to be rendered: a constant, or the output of
+ * dpmf_error_write. Nothing else may be passed, since the text is neither escaped nor masked. */
 int error_set_text(struct dpmf_error *error, int code, const char *text);
 int error_hint_text(struct dpmf_error *error, const char *text);
 
-/* Adds where: `file` may be NULL to keep what is there. @return the error's code */
+/* Adds the place; `file` NULL keeps the file that is there. @return the error's code */
 int error_place(struct dpmf_error *error, const char *file, int64_t line, int64_t column);
 
 /* Describes a failed system call: `doing` completes "cannot ...", e.g. "open". The code is the
@@ -30,10 +30,10 @@ int error_system(struct dpmf_error *error, int errno_value, const char *doing, c
 
 int error_no_memory(struct dpmf_error *error);
 
-/* Write a text with *** for what could be a password, always ended by NUL: of a file's name, which
- * is one text, and of a message, whose words and quoted parts are looked at one by one. Of a
- * message that was cut, the end of a login may be missing. @return the length of the whole text, as
- * snprintf does */
+/* Write a text with *** in place of anything that could be a password, always ended by NUL. The
+ * first treats a file name as one text; the second looks at each word and each quoted part of a
+ * message. In a message that was cut, the end of a login may be missing. @return the length of the
+ * whole text, as snprintf does */
 int error_mask_name(const char *name, char *masked, size_t size);
 int error_mask_message(const char *message, bool is_cut, char *masked, size_t size);
 

@@ -11,7 +11,7 @@
 /* As dpmf_error_write. */
 void error_text_write(char *text, size_t size, const char *format, va_list arguments);
 
-/* Drops what is left of a last character that `size` did not hold whole. */
+/* Removes an incomplete last character, left where `size` cut the text. */
 void error_text_trim(char *text, size_t size);
 
 #endif

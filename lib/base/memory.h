@@ -12,10 +12,10 @@ void *memory_alloc(size_t count, size_t size);
 void *memory_alloc_zero(size_t count, size_t size);
 
 /* Makes room for `needed` elements in *array, growing geometrically from *capacity.
- * @return false, with nothing changed, when that cannot be had */
+ * @return false, with nothing changed, when there is not enough memory */
 bool memory_reserve(void *array /* T** */, size_t *capacity, size_t needed, size_t size);
 
-/* Anonymous pages, zero, taken from the machine only when touched; 2 MiB pages where to be had. */
+/* Anonymous pages, zero, taken from the machine only when touched; 2 MiB pages where available. */
 void *memory_map(size_t bytes);
 void memory_unmap(void *pages, size_t bytes);
 

@@ -27,8 +27,8 @@ enum { NUMBER_SPELLED_MAX = 64 };
 
 /* The one spelling of the number that a text stands for: "1" of 1.0, 1e0 and 10e-1, "1.5" of 1.50
  * and 15e-1, "0" of -0, "1e90" of 10e89. Numbers are compared as decimals, so that any two that
- * differ stay two. Where the text is no decimal number, has more digits than there is room for, or
- * is spelled like this already, there is none.
+ * differ stay two. There is none where the text is no decimal number, has more digits than there is
+ * room for, or has this spelling already.
  * @return the length, without NUL, or 0 */
 size_t number_respell(const char *text, size_t n, char out[NUMBER_SPELLED_MAX]);
 
@@ -36,8 +36,8 @@ size_t number_respell(const char *text, size_t n, char out[NUMBER_SPELLED_MAX]);
 size_t number_format_double(double value, char *text);
 size_t number_format_int64(int64_t value, char *text);
 
-/* The shortest text that reads back as the same float, be it read as one at once or by way of a
- * double: never one in the middle between two floats. */
+/* The shortest text that reads back as the same float, whether it is read as a float or as a double
+ * first: it never lies halfway between two floats. */
 size_t number_format_float(float value, char *text);
 
 /* The double that this text reads as: 0.7 of 0.7f, not 0.699999988079071. What is not finite stays

@@ -11,7 +11,7 @@
 enum { PARTS_MAX = 16 };
 
 /* Calls part(self, i, n) for all i below some n of at most `most` and PARTS_MAX, at the same time
- * where there are threads to be had, and waits for all of them. */
+ * where there are threads, and waits for all of them. */
 void parts_run(void (*part)(void *self, size_t i, size_t n), void *self, size_t most);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "dpmf.h"
 
-/* run->threads, or every core; at most 1024. `run` may be NULL. */
+/* run->threads, or the number of cores; at most 1024. `run` may be NULL. */
 int threads_wanted(const struct dpmf_run *run);
 
 struct thread_pool;

@@ -20,12 +20,10 @@ enum {
 #define CHAIN_RHAT_MAX 1.05 /* by rank-normalised split R-hat, lib/chains/mixing.h */
 
 struct chain_verdict {
-    double rhat,
-        /* Values of the worst functional; infinite and 0 where they cannot be estimated. Never
-         * NaN */
-        ess;
-    char worst[CHAIN_NAME_MAX]; /* which one that is; "" when there is none */
-    uint64_t draws;             /* that were judged, of each chain */
+    double rhat; /* R-hat of the worst functional; infinite where it cannot be estimated */
+    double ess;  /* effective samples of the worst functional; 0 where they cannot be estimated */
+    char worst[CHAIN_NAME_MAX]; /* name of the worst functional; "" when there is none */
+    uint64_t draws;             /* number of draws judged in each chain */
     bool is_converged; /* every functional has R-hat < CHAIN_RHAT_MAX and ESS >= CHAIN_ESS_MIN */
 };
 
@@ -50,7 +48,7 @@ int chain_monitor_judge(const struct chain_monitor *monitor, uint32_t burn_in,
                         struct chain_verdict *verdict, struct dpmf_error *error);
 
 /* What sampling alone adds to a mean over all draws after `burn_in`: the standard deviation of a
- * functional's draws over the root of their effective number, in the root mean square over n
+ * functional's draws over the root of their effective number, as the root mean square over n
  * functionals from `first` on. NaN when it cannot be estimated. */
 int chain_monitor_error(const struct chain_monitor *monitor, uint32_t burn_in, size_t first,
                         size_t n, double *value, struct dpmf_error *error);

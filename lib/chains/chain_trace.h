@@ -8,7 +8,7 @@
 #include "chains/chain_monitor.h"
 
 struct chain_trace {
-    double *values; /* functional by functional would move them all when it grows: round by round */
+    double *values; /* values, round by round, so that nothing moves when a round is added */
     size_t n, capacity;
 };
 

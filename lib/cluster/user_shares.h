@@ -1,6 +1,6 @@
 /*
- * Which users are whose: the blocks of a store cut into one contiguous range for each rank, about
- * as many ratings each.
+ * Which users belong to which rank: the blocks of a store, cut into one contiguous range for each
+ * rank, with about the same number of ratings.
  */
 #ifndef DPMF_CLUSTER_USER_SHARES_H
 #define DPMF_CLUSTER_USER_SHARES_H
@@ -15,14 +15,14 @@ void user_shares_cut(const struct dpmf_store *store, int n_ranks, uint64_t *firs
 /* Refuses ratings that are not in a store: each rank would import them by itself. */
 int user_shares_check_store(const struct dpmf_store *store, struct dpmf_error *error);
 
-/* Whether all ranks look at the same ratings, which two copies under one name, or two answers of
- * one database, need not be. @return 0, or DPMF_ERR_STORE_CORRUPT on all of them */
+/* Checks that all ranks see the same ratings: copies under one name, or answers of a database, may
+ * differ. @return 0, or DPMF_ERR_STORE_CORRUPT on all of them */
 int user_shares_check_same(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
                            struct dpmf_error *error);
 
 /* This rank's users as a store of their own, see store_share_make; *first_user is the number of the
- * first of them in the whole. One that has to be closed, also where there is no cluster. All ranks
- * check that they look at the same store. */
+ * first of them in the whole. The caller closes it, also where there is no cluster. All ranks check
+ * that they see the same store. */
 int user_shares_take(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
                      struct dpmf_store **share, uint64_t *first_user, struct dpmf_error *error);
 

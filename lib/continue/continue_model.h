@@ -9,15 +9,15 @@
 #include "model/checkpoint.h"
 
 struct continue_model {
-    struct checkpoint_state state;    /* the checkpoint's */
+    struct checkpoint_state state;    /* state of the checkpoint */
     char *solver;                     /* the solver that made it */
     char *checksum;                   /* the checkpoint's checksum */
-    uint64_t continued;               /* how often it was continued before */
+    uint64_t continued;               /* number of times it was continued before */
     struct factors before, now;       /* rows as they were and as they become; ids are in `now` */
     float *user_counts, *item_counts; /* old ratings behind each row; 0: it is new */
     uint32_t *user_rows, *item_rows;  /* rows of the store's users and items */
     uint64_t new_users, new_items;
-    bool has_user_counts; /* else each user is taken to have as many ratings as the average */
+    bool has_user_counts; /* whether users' counts are known; if not, all have the average */
 };
 
 /* Reads a checkpoint and lays it out for the store. `spare` rows are added. On failure there is

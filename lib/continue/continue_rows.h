@@ -1,7 +1,7 @@
 /*
- * A model that continues to learn, from new ratings alone. The old ratings are not there; what they
- * said is known from where they left each row, a, and from how many they were, n. Around a, which
- * they made best, the old objective is about
+ * A model that continues to learn, from new ratings alone. The old ratings are gone; what is left
+ * of them is each row as they left it, a, and their number, n. Around a, which they made optimal,
+ * the old objective is about
  *
  *     n (x - a)^T (C + penalty) (x - a),      C = the mean of f f^T over all old ratings,
  *
@@ -26,15 +26,15 @@
 
 struct continue_rule {
     bool ranks;
-    double penalty;      /* lambda: of a rating, on vectors; as struct ials_rule's when it ranks */
-    double bias_penalty; /* the same on biases, which `bias_hold` of a side replaces */
-    double unobserved, exponent; /* as struct ials_rule has them */
+    double penalty;      /* lambda: penalty of a rating on vectors; when it ranks, as for ials */
+    double bias_penalty; /* penalty of a rating on biases, where a side has no `bias_hold` */
+    double unobserved, exponent; /* as in struct ials_rule */
 };
 
 /* The rows of one side that have new ratings: number i's are start[i] .. start[i + 1] - 1. */
 struct continue_side {
     uint64_t n;
-    const uint32_t *row; /* each one's row in the model */
+    const uint32_t *row; /* row of each in the model */
     const uint64_t *start;
     const uint32_t *other; /* rows of the other side */
     const float *value;    /* ratings less the offset; NULL: events */

@@ -15,8 +15,8 @@ struct client_call {
 };
 
 struct client_library {
-    const char *name;    /* as people call it */
-    const char *file;    /* by which the loader finds it */
+    const char *name;    /* name that people use */
+    const char *file;    /* file name that the loader looks for */
     const char *package; /* name of the Debian package that has it */
     const struct client_call *calls;
     size_t n_calls;
@@ -27,7 +27,8 @@ struct client_library {
 int client_library_load(const struct client_library *library, void *table,
                         struct dpmf_error *error);
 
-/* In a build without it. @return DPMF_ERR_IO_LIBRARY, which names the package to build with */
+/* For builds without this library. @return DPMF_ERR_IO_LIBRARY, which names the package to build
+ * with */
 int client_library_missing(const char *name, const char *package, struct dpmf_error *error);
 
 #endif

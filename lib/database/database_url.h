@@ -6,7 +6,7 @@
  *     postgres://HOST/DATABASE?query=SELECT ...
  *     postgresql://USER@HOST:PORT/DATABASE?table=NAME&sslmode=require
  *
- * What is in it may be written as %XX, and %, & and (in a file's name) ? must be. A password is
+ * Any character may be written as %XX; %, & and, in the name of a file, ? must be. A password is
  * refused, and no error ever shows a part of the text that could be one.
  */
 #ifndef DPMF_DATABASE_DATABASE_URL_H
@@ -26,12 +26,12 @@ struct database_setting {
 struct database_url {
     enum database_kind kind;
     const char *file;  /* file of SQLite */
-    const char *query; /* SQL; NULL when there is none */
-    const char *table; /* NULL when there is none; never both */
+    const char *query; /* query in SQL; NULL when there is none */
+    const char *table; /* name of a table; NULL when there is none; never given with a query */
     struct database_setting setting[DATABASE_SETTINGS_MAX]; /* settings of PostgreSQL */
     size_t n_settings;
     const char *shown; /* name for messages: the file, or host and database */
-    char *space;       /* where all of these texts are */
+    char *space;       /* buffer that holds all of these texts */
 };
 
 /* @return whether a text that could be a path is one of these */

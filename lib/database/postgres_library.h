@@ -1,7 +1,7 @@
 /*
  * libpq, PostgreSQL's client library, loaded by what speaks to a server and by nothing else: it
- * brings TLS and Kerberos along. What is called of it is listed here, once; its header is the truth
- * about the types. A build without that header has no DPMF_WITH_POSTGRES, and only says so.
+ * brings TLS and Kerberos along. The functions that are used are listed here, once; the types are
+ * those of its header. A build without that header has no DPMF_WITH_POSTGRES, and only says so.
  */
 #ifndef DPMF_DATABASE_POSTGRES_LIBRARY_H
 #define DPMF_DATABASE_POSTGRES_LIBRARY_H

@@ -21,9 +21,9 @@ struct database_wait {
 struct postgres_session {
     struct postgres_library pq;
     PGconn *connection;
-    const char *shown; /* the url's */
+    const char *shown; /* name of the database for messages: the URL's */
     struct database_wait wait;
-    int64_t asked; /* when, in milliseconds */
+    int64_t asked; /* time of the last question, in milliseconds */
     char state[6]; /* SQLSTATE of what went wrong last, or "": it was not the server's doing */
 };
 

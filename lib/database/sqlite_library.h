@@ -1,7 +1,8 @@
 /*
  * SQLite, loaded by what reads or writes a database and by nothing else: no other verb loads it,
- * and dpmf runs where it is not installed. What is called of it is listed here, once; its header is
- * the truth about the types. A build without that header has no DPMF_WITH_SQLITE, and only says so.
+ * and dpmf runs where it is not installed. The functions that are used are listed here, once; the
+ * types are those of its header. A build without that header has no DPMF_WITH_SQLITE, and only says
+ * so.
  */
 #ifndef DPMF_DATABASE_SQLITE_LIBRARY_H
 #define DPMF_DATABASE_SQLITE_LIBRARY_H
@@ -55,7 +56,7 @@ struct sqlite_library {
 #undef SQLITE_LIBRARY_MEMBER
 };
 
-/* Describes what SQLite last complained of: `doing` completes "cannot ...", `name` is the file.
+/* Describes SQLite's last error: `doing` completes "cannot ...", `name` is the file.
  * @return the code: DPMF_ERR_INPUT_DATABASE for a damaged file, _INPUT_QUERY for bad SQL, else one
  * about reading or writing */
 int sqlite_library_fail(const struct sqlite_library *library, struct sqlite3 *database,

@@ -15,8 +15,7 @@
 int model_numbers_items(const struct dpmf_model *model, const struct dpmf_store *store,
                         uint32_t **numbers, struct dpmf_error *error);
 
-/* What people did, as a model that predicts ratings cannot use it. @return 0 or
- * DPMF_ERR_USAGE_CONFLICT */
+/* Refuses events where a model predicts ratings. @return 0 or DPMF_ERR_USAGE_CONFLICT */
 int model_numbers_check(const struct dpmf_model *model, const struct dpmf_store *history,
                         struct dpmf_error *error);
 

@@ -1,6 +1,6 @@
 /*
- * Every user of a history, or of a model, as scores see them, with all threads: for lists of the n
- * best items, what each has rated already left out, and for whatever else is scored.
+ * All users of a history or of a model, scored by all threads: for lists of the n best items,
+ * without those a user has rated already, and for anything else that needs scores.
  */
 #ifndef DPMF_EVALUATE_RANK_USERS_H
 #define DPMF_EVALUATE_RANK_USERS_H
@@ -9,7 +9,7 @@
 #include "store/store.h"
 
 struct rank_users {
-    const struct dpmf_model *model;   /* one without users: those of the history are fitted */
+    const struct dpmf_model *model;   /* without users, those of the history are fitted */
     const struct dpmf_store *history; /* what users have rated; may be NULL */
     struct dpmf_order order;          /* as score_order_find gives it */
     const uint8_t *exclude, *include; /* bitmaps for all users; may be NULL */

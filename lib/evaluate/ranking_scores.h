@@ -18,8 +18,8 @@ enum {
 struct ranking_items {
     uint64_t n;
     uint64_t *popularity;  /* ratings of each item in the history; NULL: there is none */
-    uint8_t *part;         /* fifth of each item, from 1, the most popular first; NULL as above */
-    atomic_uchar *is_used; /* by any list */
+    uint8_t *part;         /* fifth of each item, 1 the most popular; NULL: no history */
+    atomic_uchar *is_used; /* whether an item is in any list */
 };
 
 /* One user's list, judged: of one part of the items. */

@@ -1,5 +1,5 @@
 /*
- * What all exports of a model share: the rows that are written, who they belong to, what is said
+ * What all exports of a model share: the rows that are written, who they belong to, what is stated
  * about them, and progress. lib/export turns an open model into files and tables for other tools;
  * see dpmf_model_export in dpmf.h.
  */
@@ -25,9 +25,9 @@ struct export_task {
     const struct dpmf_export_options *options;
     const struct dpmf_run *run;
     const char *output;
-    enum dpmf_claim claim;      /* what may be said of it */
+    enum dpmf_claim claim;      /* what may be claimed about it */
     enum output_mode mode;      /* private, unless it is a release whose statement holds */
-    struct export_side side[2]; /* items, and users where they are asked for */
+    struct export_side side[2]; /* items, and users where wanted */
     bool has_users;
     uint64_t rows_done, rows_total;
     struct dpmf_export_report *report;
@@ -46,7 +46,7 @@ int export_pgvector_write(struct export_task *task, struct dpmf_error *error);
  *         negative code */
 int export_file_check(const struct export_task *task, const char *path, struct dpmf_error *error);
 
-/* What a form says of a file that is someone's. @return DPMF_ERR_IO_WRITE */
+/* Refuses to replace a file that dpmf did not make. @return DPMF_ERR_IO_WRITE */
 int export_file_refuse(const char *path, struct dpmf_error *error);
 
 /* Counts rows, and reports progress from time to time, which may end the export. */
@@ -64,7 +64,7 @@ struct export_fact {
     enum export_fact_kind kind;
     const char *text; /* ended by NUL */
     double number;
-    int64_t whole; /* also 0 or 1, of a flag */
+    int64_t whole; /* whole number; 0 or 1 for a flag */
 };
 
 typedef int export_fact_take(void *self, const struct export_fact *fact, struct dpmf_error *error);

@@ -4,8 +4,8 @@
  *
  *     x_j = m_j + d_j,      m_j = W f_j + constant,
  *
- * f_j its features and d_j what is its own. W is the ridge regression of all rows that have
- * features on these, each as heavy as it has ratings (numerics/feature_regression.h).
+ * where f_j are its features and d_j is its own part. W is the ridge regression of all rows that
+ * have features on these, each weighed by its number of ratings (numerics/feature_regression.h).
  *
  * Without ratings nothing is known of d_j, and a row is placed at m_j.
  *
@@ -15,11 +15,11 @@
  *
  *     m_j + S_j (y_j - m_j) = S_j y_j + (1 - S_j) m_j,
  *
- * so that adding hold / (n_j + hold) m_j afterwards is all that is to be done, and no rating is
- * read again. m_j is here the prediction from all other rows, about the mean of all. Biases that
- * began as averages are held by so many ratings as the checkpoint says, and the formula is exact
- * given the other numbers. Of vectors it is an approximation, with FEATURE_HOLD, which was chosen
- * on one split of MovieLens 1M (docs/features.md).
+ * so it is enough to add hold / (n_j + hold) m_j afterwards, and no rating is read again. Here m_j
+ * is the prediction from all other rows, relative to the mean of all. Biases that began as averages
+ * are held by the number of ratings that the checkpoint records, and the formula is exact given the
+ * other numbers. For vectors it is an approximation, with FEATURE_HOLD, which was chosen on one
+ * split of MovieLens 1M (docs/features.md).
  */
 #ifndef DPMF_FEATURES_FEATURE_ROWS_H
 #define DPMF_FEATURES_FEATURE_ROWS_H
@@ -31,7 +31,7 @@ enum { FEATURE_HOLD = 100 }; /* ratings that hold a vector */
 
 enum feature_side { FEATURES_OF_USERS, FEATURES_OF_ITEMS };
 
-/* How many rows of a table are rows of a model, and how many are not. */
+/* Numbers of rows of a table that are rows of a model, and that are not. */
 struct feature_match {
     uint64_t known, unknown;
 };
@@ -39,8 +39,9 @@ struct feature_match {
 struct feature_match feature_rows_match(const struct factor_ids *ids,
                                         const struct catalogue *table);
 
-/* Adds the share of the features to every row that has them. `bias_hold` is that of the side's
- * biases, 0 where they are not held so: they stay. Counts must be known; the ids indexed or not.
+/* Adds the share of the features to every row that has them. `bias_hold` is the number of ratings
+ * that hold the side's biases; with 0 the biases do not change. Counts must be known; ids need not
+ * be indexed.
  * @return 0, DPMF_ERR_INPUT_ID when too few rows are in the table, or DPMF_ERR_BASE_NO_MEMORY */
 int feature_rows_blend(struct factors *factors, enum feature_side side,
                        const struct catalogue *table, double bias_hold, const char *path,

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct file_identity {
-    bool is_known; /* else there was no such file */
+    bool is_known; /* whether there is such a file */
     uint64_t device, inode;
 };
 

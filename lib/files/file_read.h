@@ -1,7 +1,6 @@
 /*
- * Bytes at rest, read by their place: of a file, or of memory. Whoever reads through a source need
- * not know which of the two it is, and a client that has everything in memory needs no files at
- * all.
+ * Bytes of a file or of memory, read at any offset. Whoever reads through a source need not know
+ * which of the two it is, and a client that has everything in memory needs no files at all.
  */
 #ifndef DPMF_FILES_FILE_READ_H
 #define DPMF_FILES_FILE_READ_H
@@ -15,7 +14,7 @@ int file_read_at(int fd, void *bytes, size_t n, uint64_t offset, const char *pat
 struct byte_source {
     char *name; /* what errors call it */
     uint64_t n_bytes;
-    bool is_regular; /* it has a size and places: a pipe or a device has not */
+    bool is_regular; /* whether it has a size and offsets, unlike a pipe or a device */
     int (*read)(const struct byte_source *source, void *bytes, size_t n, uint64_t offset,
                 struct dpmf_error *error);
     void (*release)(struct byte_source *source);

@@ -13,20 +13,20 @@ enum { OUTPUT_DIRECTORY_FILES_MAX = 16 };
 
 struct output_directory;
 
-/* Fails early where the end would fail: something of that name that is no empty directory, or no
- * place to make one. A new one has the mode 0700, or 0777 less the umask; its files are as
- * output_mode says. */
+/* Fails early for what would fail at the end: the name is taken by anything but an empty directory,
+ * or a directory cannot be made there. A new one has the mode 0700, or 0777 less the umask; its
+ * files are as output_mode says. */
 int output_directory_open(struct output_directory **directory, const char *path,
                           enum output_mode mode, struct dpmf_error *error);
 
 /* A directory that its maker fills by itself, under a temporary name: nothing may be at `path` when
- * it is finished. `is_own` says which names its files have, so that what a killed process left is
- * taken away, and nothing else. */
+ * it is finished. `is_own` recognises the names of its files, so that only what a killed process
+ * left behind is removed. */
 int output_directory_begin(struct output_directory **directory, const char *path,
                            enum output_mode mode, bool (*is_own)(const char *name),
                            struct dpmf_error *error);
 
-/* Where it is until then; lives as long as it. */
+/* Its temporary path, valid as long as `directory` is. */
 const char *output_directory_place(const struct output_directory *directory);
 
 /* Flushes it and gives it its name; frees `directory` in any case, and what is in it when that

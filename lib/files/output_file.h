@@ -15,23 +15,23 @@ enum output_mode {
 
 struct output_file;
 
-/* Fails early where the end would fail: a missing or unwritable directory, a directory in the
+/* Fails early for what would fail at the end: a missing or unwritable directory, a directory in the
  * way. */
 int output_file_open(struct output_file **file, const char *path, enum output_mode mode,
                      struct dpmf_error *error);
 
-/* Whether output_file_open would do, for what is opened only after hours of work. Leaves nothing
- * behind. */
+/* Whether output_file_open would succeed, for files that are opened only after hours of work.
+ * Leaves nothing behind. */
 int output_file_check(const char *path, struct dpmf_error *error);
 
-/* The same for a file of a directory that is not there yet: it waits, without a name where that can
- * be, in the directory `aside` on the same disk for output_file_commit_into; `path` is what errors
- * call it. */
+/* The same for a file of a directory that is not there yet: it waits for output_file_commit_into in
+ * the directory `aside` on the same disk, without a name where possible; `path` is what errors call
+ * it. */
 int output_file_open_aside(struct output_file **file, const char *path, const char *aside,
                            enum output_mode mode, struct dpmf_error *error);
 
-/* The same for what a library of others writes by its name: it has a temporary one, which
- * output_file_temporary returns, to be freed, or NULL without memory. */
+/* The same for a file that another library writes by its name: output_file_temporary returns the
+ * temporary name, to be freed, or NULL without memory. */
 int output_file_open_named(struct output_file **file, const char *path, enum output_mode mode,
                            struct dpmf_error *error);
 char *output_file_temporary(const struct output_file *file);
@@ -40,8 +40,8 @@ char *output_file_temporary(const struct output_file *file);
 int output_file_write(struct output_file *file, const void *bytes, size_t n,
                       struct dpmf_error *error);
 
-/* At a place of its own, past the buffer: from any number of threads at once. What is written so
- * does not count in the size, and belongs in a file that output_file_write never reaches. */
+/* Writes at an offset, without the buffer, from any number of threads at once. Such bytes do not
+ * count in the size; do not mix with output_file_write in one file. */
 int output_file_write_at(struct output_file *file, const void *bytes, size_t n, uint64_t offset,
                          struct dpmf_error *error);
 

@@ -82,7 +82,7 @@ struct kernel_set {
     const char *name;        /* "ref", "avx2", "avx512", "neon" */
     const char *description; /* one line, for doctor */
     bool (*is_supported)(void);
-    bool (*is_preferred)(void); /* to those after it in the table, when nobody asks for one */
+    bool (*is_preferred)(void); /* whether it is preferred to those after it in the table */
 
     /* How rows are laid out: the columns to store for k, whole vectors; the floats from row to row,
      * aligned, and never a multiple of 4 KiB apart. */

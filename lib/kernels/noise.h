@@ -52,7 +52,7 @@ void noise_stream_init(struct noise_stream *stream, const struct noise_key *key)
  * are 0 and stay 0. */
 struct noise_rows {
     float *rows;
-    float *momenta; /* momenta, in the shape of the rows; for pushing */
+    float *momenta; /* momenta, laid out as the rows; only for pushing */
     size_t stride, k;
     const float *precision; /* by column, 0 or above */
     float precision_max;
@@ -63,12 +63,12 @@ struct noise_rows {
 
 /* How rows with momenta are pushed: see noise_body.h. The arrays have a number a row. */
 struct noise_push {
-    float drift;         /* d: how much of its momentum a force gives to the place itself */
+    float drift;         /* d: the part of a force that acts on the position directly */
     float row_shift;     /* (1 + sqrt(d friction)) / d */
     float slip;          /* sqrt(d / friction) */
     const float *keep;   /* e^(-friction time) */
     const float *spread; /* sqrt(1 - keep^2) */
-    const float *damp;   /* factors of the momenta before anything else */
+    const float *damp;   /* factors that the momenta are multiplied with first */
     float *energy;       /* sum of the squares of the momenta afterwards */
 };
 

@@ -14,8 +14,8 @@
 
 enum { ROWS_LINE = KERNEL_ALIGN / (int)sizeof(float) };
 
-/* Groups of rows that are asked for ahead: short rows are gone through before memory could answer
- * for the next. */
+/* Groups of rows that are asked for ahead: short rows are finished before memory could deliver the
+ * next. */
 enum { ROWS_SHORT = 128 };
 INLINE size_t rows_ahead(size_t k) { return k <= ROWS_SHORT ? 2 * KERNEL_LANES : KERNEL_LANES; }
 

@@ -1,6 +1,6 @@
 /*
- * The kernels that use a model needs: scalar products and scores, without those that train. A
- * client has these alone; the sets of kernels.h have the same functions.
+ * The kernels for using a model: scalar products and scores, without those for training. A client
+ * has these alone; the sets of kernels.h have the same functions.
  */
 #ifndef DPMF_KERNELS_SCORE_KERNELS_H
 #define DPMF_KERNELS_SCORE_KERNELS_H

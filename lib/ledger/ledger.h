@@ -16,8 +16,8 @@
 
 enum { LEDGER_NAME_MAX = 128, LEDGER_ID_BYTES = 16, LEDGER_ID_TEXT = 2 * LEDGER_ID_BYTES + 1 };
 
-/* A returned reservation stays in the ledger, though it counts for nothing. The last two are runs
- * that are no releases. */
+/* A returned reservation stays in the ledger but no longer counts. The last two states are for runs
+ * that are not releases. */
 enum ledger_state {
     LEDGER_RESERVED,
     LEDGER_COMMITTED,
@@ -29,11 +29,11 @@ enum ledger_state {
 struct ledger_entry {
     char population[LEDGER_NAME_MAX +
                     1];      /* UTF-8 without control characters, not blank at its ends */
-    char id[LEDGER_ID_TEXT]; /* the release's, 32 hexadecimal digits in small letters */
+    char id[LEDGER_ID_TEXT]; /* id of the release, 32 hexadecimal digits in small letters */
     enum ledger_state state;
     enum dpmf_claim claim; /* proven, conditional or partial: makes the population's total so */
     double mu;             /* mu of the release, rounded up; above 0 */
-    /* At which its epsilon was claimed; above 0, below 1; of a conditional one also 0 */
+    /* delta at which its epsilon was claimed: above 0, below 1; for a conditional release also 0 */
     double delta;
     double epsilon;
     int64_t time; /* seconds since 1970: the ledger is private, dates may be in it. 0: now */
@@ -56,18 +56,18 @@ int ledger_find(const char *given, char **path, struct dpmf_error *error);
 
 /* What a ledger knows of a population. */
 struct ledger_view {
-    bool is_there; /* the ledger; if not, the rest is empty */
-    bool is_known; /* the population */
+    bool is_there; /* whether there is a ledger; if not, the rest is empty */
+    bool is_known; /* whether the ledger knows the population */
     uint64_t others;
-    struct dpmf_ledger_population population; /* its name is the one that was asked for */
+    struct dpmf_ledger_population population; /* its name is the one asked for */
 };
 
-/* Without a lock: for people to look at. A ledger that is missing is no error here, but one that
- * has vanished is. */
+/* Reads the ledger without a lock, for people to look at. A ledger that is missing is no error
+ * here, but one that has vanished is. */
 int ledger_look(const char *path, const char *population, struct ledger_view *view,
                 struct dpmf_error *error);
 
-/* That there is no ledger where one was said to be. */
+/* Reports that a ledger that was named does not exist. */
 int ledger_refuse_missing(const char *path, struct dpmf_error *error);
 
 /* Reserves, if the population stays within `budget`: the mu of everything reserved or committed so
@@ -87,9 +87,9 @@ int ledger_reserve(const char *path, const struct dpmf_run *run, bool may_make,
                    const struct ledger_entry *entry, const struct dpmf_budget *budget,
                    struct dpmf_error *error);
 
-/* Enters a run that is no release, of state LEDGER_RESEARCH or LEDGER_TUNING; population, id and
- * time are all that counts of the entry. `spent` (may be NULL) gets the population as it is
- * then. */
+/* Enters a run that is no release, of state LEDGER_RESEARCH or LEDGER_TUNING; of the entry only
+ * population, id and time are used. `spent` (may be NULL) receives the population as it is
+ * afterwards. */
 int ledger_record(const char *path, const struct dpmf_run *run, bool may_make,
                   const struct ledger_entry *entry, struct dpmf_ledger_population *spent,
                   struct dpmf_error *error);
@@ -100,10 +100,10 @@ struct ledger_publication {
     void *self;
 };
 
-/* Publishes and commits in one, under the lock: nobody can return the reservation in between, and
- * one that someone has returned is not published, DPMF_ERR_PRIVACY_REFUSED. When the commit fails
- * after it was published it stays reserved. Idempotent. `spent` (may be NULL) gets the population
- * as it is then, without a name. */
+/* Publishes and commits in one step, under the lock: nobody can return the reservation in between,
+ * and a reservation that was returned is not published (DPMF_ERR_PRIVACY_REFUSED). When the commit
+ * fails after it was published it stays reserved. Idempotent. `spent` (may be NULL) receives the
+ * population as it is afterwards, without a name. */
 int ledger_publish(const char *path, const struct dpmf_run *run, const char *id,
                    const struct ledger_publication *publication,
                    struct dpmf_ledger_population *spent, struct dpmf_error *error);

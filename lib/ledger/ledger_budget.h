@@ -8,7 +8,7 @@
 
 #include "dpmf.h"
 
-/* At which sums are shown that nobody has declared a delta for. */
+/* The delta at which sums are shown where none was declared. */
 #define LEDGER_USUAL_DELTA 1e-5
 
 /* Whether a budget may be recorded: a mu that, where it was declared as an epsilon at a delta,
@@ -20,7 +20,7 @@ struct dpmf_budget ledger_budget_declare(double epsilon, double delta);
 
 /* Whether what a population has spent, its epsilon being at the budget's delta if that has one, is
  * within its budget. Either bound is enough: releases without a delta may be few in epsilon and
- * many in mu. A sum that is no number is not. */
+ * many in mu. A sum that is NaN is not within it. */
 bool ledger_budget_allows(const struct dpmf_ledger_population *spent);
 
 #endif

@@ -13,8 +13,8 @@ struct ledger_change {
     struct ledger_book book;
 };
 
-/* Locks and reads the ledger. With `may_make`, it may be missing, and so may its directory. To be
- * ended also when it fails, as the next two. */
+/* Locks and reads the ledger. With `may_make`, it may be missing, and so may its directory. End it
+ * also when this fails; the same holds for the next two. */
 int ledger_change_begin(struct ledger_change *change, const char *path, const struct dpmf_run *run,
                         bool may_make, struct dpmf_error *error);
 
@@ -36,9 +36,9 @@ void ledger_change_end(struct ledger_change *change);
 int ledger_change_read(const struct ledger_lock *lock, bool to_change, struct ledger_book *book,
                        struct dpmf_error *error);
 
-/* Whether nothing shows if the ledger is the newest copy. The lock of an older version names no
- * ledger: it belongs to one without an id, or to one that was just given its id by a process that
- * was killed before it could note that. */
+/* Whether it cannot be known that the ledger is the newest copy. The lock of an older version names
+ * no ledger: it belongs to one without an id, or to one that was just given its id by a process
+ * that was killed before it could note that. */
 bool ledger_change_is_unmarked(const struct ledger_lock *lock, const struct ledger_book *book);
 
 /* Refuses a ledger that is unmarked: what is spent from an old copy would forget what the newer one

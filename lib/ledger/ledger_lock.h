@@ -13,7 +13,7 @@ struct ledger_lock {
     int fd;                  /* the lock file; -1: not locked */
     char *path;              /* path of the ledger itself */
     char *lock_path;         /* path + ".lock" */
-    uint64_t generation;     /* that the ledger has at least; 0: none, or not known */
+    uint64_t generation;     /* least generation of the ledger; 0: none, or not known */
     char id[LEDGER_ID_TEXT]; /* the ledger's id; "": not known */
 };
 
@@ -30,7 +30,7 @@ int ledger_lock_take(struct ledger_lock *lock, const struct dpmf_run *run, bool 
                      struct dpmf_error *error);
 
 /* Whether a path, there already or not, is that of the ledger or of its lock. A ledger that cannot
- * be found claims nothing: locking it reports why. @return 1, 0, or DPMF_ERR_BASE_NO_MEMORY */
+ * be found counts as neither: locking it reports why. @return 1, 0, or DPMF_ERR_BASE_NO_MEMORY */
 int ledger_lock_claims(const char *ledger, const char *path, struct dpmf_error *error);
 
 /* Remembers whose lock this is, before that ledger is written for the first time with its id:

@@ -11,7 +11,7 @@
  * second. */
 int roofline_measure(struct thread_pool *pool, double *bytes_per_second, struct dpmf_error *error);
 
-/* The same of memory that is read and not written. */
+/* The same for memory that is only read. */
 int roofline_measure_reading(struct thread_pool *pool, double *bytes_per_second,
                              struct dpmf_error *error);
 

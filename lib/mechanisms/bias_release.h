@@ -12,7 +12,7 @@
  * both budgets: what users contribute is the same each time, and the noise is not. */
 struct bias_sums {
     double *sums;     /* (counts, residuals) an item, then the scalars */
-    double precision; /* mu^2 of what is in there */
+    double precision; /* mu^2 of these sums */
 };
 
 int bias_sums_init(struct bias_sums *sums, size_t n_items, struct dpmf_error *error);

@@ -1,7 +1,7 @@
 /*
- * How many factors pay, predicted from the first release alone. `residual` asks it after that
- * release, `dpmf privacy plan` with the counts it expects; both by this one formula, so that the
- * plan forecasts what the mechanism will do.
+ * How many factors are worth their noise, predicted from the first release alone. `residual` asks
+ * it after that release, `dpmf privacy plan` with the counts it expects; both by this one formula,
+ * so that the plan forecasts what the mechanism will do.
  *
  * Everything in it is public or was released with noise, so the choice costs nothing.
  */
@@ -20,13 +20,13 @@ struct choose_factors_input {
     size_t n_items;
     double total;      /* sum of the counts before they were floored, at least root_total */
     double root_total; /* p0: noisy sum over users of weight * sqrt(number of ratings), above 0 */
-    double users;      /* their noisy number, above 0 */
-    double noise_variance; /* s2: of a rating about its user's and item's mean, above 0 */
+    double users;      /* noisy number of users, above 0 */
+    double noise_variance; /* s2: variance of a rating about its user's and item's mean, above 0 */
     double snr;            /* mean square of the noisy counts over that of their noise, less 1 */
 
     /* From the public rule. */
     double mu;             /* the whole budget */
-    double first_share;    /* f0: of mu^2, spent on the first release */
+    double first_share;    /* f0: share of mu^2 spent on the first release */
     double count_weight;   /* s */
     double spectrum;       /* tau1: assumed variance of the first factor */
     double spectrum_decay; /* assumed variance of the k-th factor: spectrum * k^-decay */
@@ -37,12 +37,12 @@ struct choose_factors_input {
 double choose_factors_gain(const struct choose_factors_input *input, size_t factors);
 
 /* The number with the largest gain: 0 (biases alone) or 2 .. min(20, n_items / 8); 1 is no choice
- * since two columns come free with the first release. 0 where snr < 1: counts drowned in noise say
- * nothing, least of all that factors pay. */
+ * since two columns come free with the first release. 0 where snr < 1: counts lost in noise are no
+ * evidence that factors are worth their noise. */
 size_t choose_factors_best(const struct choose_factors_input *input);
 
-/* How much of a column of item parameters with variance tau stands out from the noise, in the
- * mean over ratings. `weight` is that of users in the release against the first one, `noise` the
+/* The part of a column of item parameters with variance tau that stands out from the noise, on
+ * average over ratings. `weight` is that of users in the release against the first one, `noise` the
  * variance of the release's noise. */
 double choose_factors_seen(const struct choose_factors_input *input, double tau, double weight,
                            double noise);

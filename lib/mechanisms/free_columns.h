@@ -6,7 +6,7 @@
 
 #include "privacy/public_model.h"
 
-/* How many there are with so many public features. */
+/* The number of such columns for a number of public features. */
 size_t free_columns_n(size_t n_features);
 
 /* Fills the model's last n_free columns, of at most `variance` each on average over ratings. */

@@ -40,7 +40,7 @@ const struct mechanism *mechanism_find(const char *name);
 
 /* The same where the goal is known: the default is the one for it. */
 const struct mechanism *mechanism_for(const char *name, bool ranks);
-const struct mechanism *mechanism_at(size_t i); /* NULL past the last */
+const struct mechanism *mechanism_at(size_t i); /* NULL after the last one */
 
 extern const struct mechanism mechanism_residual, mechanism_biases;
 extern const struct mechanism mechanism_dpals, mechanism_gram, mechanism_langevin;

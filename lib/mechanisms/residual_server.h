@@ -9,7 +9,8 @@
 #include "mechanisms/shrink.h"
 
 /* Vectors to start from: popularity and quality, which the first release gives for free, random
- * mixtures of the public features, and chance; and the free columns, if the rule wants any. */
+ * mixtures of the public features, and random numbers; and the free columns, if the rule has
+ * any. */
 int residual_server_start(const struct residual_rule *rule, const struct catalogue *catalogue,
                           struct public_model *model, struct item_evidence *evidence,
                           struct dpmf_error *error);

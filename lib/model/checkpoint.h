@@ -10,8 +10,7 @@
  * dpmf.version (the library's), dpmf.offset, dpmf.min, dpmf.max, dpmf.state (a JSON object: where
  * the run stands), dpmf.provenance (a JSON object: how it was made) and dpmf.checksum
  * (model_checksum.h), which is compared whenever a file is opened. Files of format 1 have no
- * checksum: they are read, and say so.
- * docs/formats/checkpoint.md is the specification.
+ * checksum: they are read, with a warning. docs/formats/checkpoint.md is the specification.
  */
 #ifndef DPMF_MODEL_CHECKPOINT_H
 #define DPMF_MODEL_CHECKPOINT_H
@@ -31,13 +30,13 @@ enum {
 /* Where a run stands. In the middle of an epoch, the first superblocks_done of its superblocks are
  * done. */
 struct checkpoint_state {
-    bool is_unchecked; /* read from a file without a checksum; not written */
+    bool is_unchecked; /* whether it was read from a file without a checksum; not written */
     uint32_t epoch;    /* epochs done */
     uint64_t seed;
     double learning_rate, decay, regularization;
     uint64_t n_ratings;   /* ratings of the store that it was trained on */
     uint64_t fingerprint; /* checksum of that store's index, to notice another store */
-    double best_valid;    /* NaN without */
+    double best_valid;    /* best error on the validation set; NaN without one */
     uint32_t best_epoch;
 
     uint64_t superblock_users; /* 0: not recorded */
@@ -53,17 +52,17 @@ struct checkpoint_state {
     uint32_t samples;        /* samples of the posterior, side by side in every row */
     uint32_t sample_factors; /* columns of each sample; sample/posterior_mean.h lists them */
     double noise_precision;  /* precision of a rating, given a sample */
-    double factor_penalty, bias_penalty; /* that a new user is fitted with, as model/release.h's */
+    double factor_penalty, bias_penalty; /* for fitting a new user, as in model/release.h */
 
     /* Models that rank, whose scores are not ratings; best_valid is then the NDCG. */
     bool ranks;
-    double unobserved, exponent; /* that a new user is fitted with, as rank/ials.h's */
-    bool has_like;               /* only ratings of at least `like` count; else all */
+    double unobserved, exponent; /* settings for fitting a new user, as in rank/ials.h */
+    bool has_like;               /* whether only ratings of at least `like` count */
     double like;
     bool has_scale;              /* whether the scale of the ratings that it learnt from is known */
-    double rated_min, rated_max; /* that scale */
-    bool is_of_events;           /* it learnt from events, and from no ratings */
-    double count_weight;         /* events are weighed by their counts (event_weight.h) */
+    double rated_min, rated_max; /* limits of that scale */
+    bool is_of_events;           /* whether it learnt from events, not from ratings */
+    double count_weight;         /* weight of counts of events (event_weight.h) */
 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -77,8 +76,8 @@ enum checkpoint_side {
 };
 
 /* A checkpoint that is written in pieces, by any thread, and is in its place when it is committed.
- * Of `factors` the sizes, the scale and the ids are looked at; the ids and the provenance must
- * stay. */
+ * Of `factors` it uses the sizes, the scale and the ids; the ids and the provenance must stay
+ * valid. */
 struct checkpoint_draft;
 
 int checkpoint_draft_open(struct checkpoint_draft **draft, const char *path,

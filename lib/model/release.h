@@ -45,7 +45,7 @@ struct release {
 int release_write(const char *path, const struct release *release, enum output_mode mode,
                   struct dpmf_error *error);
 
-/* The digest that it has, or would have, as a file. */
+/* The digest of the release as a file. */
 int release_digest(const struct release *release, char text[RELEASE_DIGEST_TEXT],
                    struct dpmf_error *error);
 

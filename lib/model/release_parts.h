@@ -8,8 +8,8 @@
 #include "model/release.h"
 
 enum {
-    RELEASE_TENSORS = 5,      /* at most: without counts there are 4 */
-    RELEASE_METADATA = 11,    /* at most; the digest last: it is of all before it */
+    RELEASE_TENSORS = 5,      /* most tensors; without counts there are 4 */
+    RELEASE_METADATA = 11,    /* most metadata; the digest is last and covers the others */
     RELEASE_TASTE_WEIGHT = 8, /* the place of the one that only releases of events have */
 };
 
@@ -43,9 +43,8 @@ int release_header_make(const struct release *release, const char *const values[
 size_t release_metadata_list(const char *const values[RELEASE_METADATA],
                              const char *metadata[2 * RELEASE_METADATA]);
 
-/* What of a release's numbers is beyond sense: whoever fits ratings with them would compute nothing
- * but overflows. The limits are those of docs/formats/release.md, far beyond what any mechanism
- * makes.
+/* Checks that the numbers of a release are usable: with larger ones, fitting ratings would only
+ * overflow. The limits are those of docs/formats/release.md, far beyond what any mechanism makes.
  * @return NULL, or what is wrong with the part that `which` then names */
 const char *release_fault_find(const struct release *release, const char **which);
 

@@ -10,11 +10,11 @@
 
 enum {
     SAFETENSORS_ALIGNMENT = 8,
-    SAFETENSORS_LENGTH_BYTES = 8,                     /* in front of the header */
+    SAFETENSORS_LENGTH_BYTES = 8,                     /* bytes of the length before the header */
     SAFETENSORS_HEADER_WRITE_MAX = 100 * 1000 * 1000, /* readers elsewhere refuse a longer one */
 };
 
-/* @return false when the tensor is none that could be written */
+/* @return false when the tensor cannot be written */
 bool safetensors_tensor_bytes(const struct tensor *tensor, uint64_t *bytes);
 
 /* The bytes of a row of a tensor of `bytes` bytes; 0 when the tensor is empty. */

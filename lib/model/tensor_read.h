@@ -17,7 +17,7 @@ struct tensor_source {
 /* Describes damage: "the model is damaged: `which` `what`". @return DPMF_ERR_MODEL_CORRUPT */
 int tensor_damage_tell(const struct tensor_source *source, const char *which, const char *what);
 
-/* The tensor of that name, which must be of this type and have so many dimensions. */
+/* The tensor of that name, which must have this type and number of dimensions. */
 int tensor_entry_find(const struct tensor_source *source, const char *name, enum tensor_type type,
                       int n_dims, const struct safetensors_entry **entry);
 
@@ -44,7 +44,7 @@ int tensor_bytes_equal(const struct tensor_source *source, const struct safetens
 int tensor_ids_read(const struct tensor_source *source, const char *const names[2], uint64_t n,
                     struct factor_ids *ids);
 
-/* How many people had each of the items whose ids were read; all finite and above 0. */
+/* The number of people who had each of the items whose ids were read; all finite and above 0. */
 int tensor_counts_read(const struct tensor_source *source, const char *name,
                        struct factor_ids *items);
 

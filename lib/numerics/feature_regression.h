@@ -14,7 +14,7 @@ struct feature_regression {
     size_t n_features;      /* at least 1 */
     const double *features; /* n x n_features */
     const bool *described;  /* n: whether the item has features; others are not learned from */
-    const double *weights;  /* n_known: how much each counts, at least 0 */
+    const double *weights;  /* n_known: weight of each, at least 0 */
     size_t n_values;        /* numbers of an item */
     double *values;         /* n x n_values: the known ones are read, the rest is written */
     double *left_out;       /* n_known x n_values: each predicted from all others; or NULL */

@@ -35,7 +35,7 @@ struct own_reading {
     const char *name; /* name in messages */
     bool are_pairs;   /* pairs in the text itself, not in a file */
     bool ranks;       /* the model learns from events: items need no ratings */
-    double event;     /* what an event counts as, to such a model */
+    double event;     /* value of an event in such a model */
 };
 
 /* Adds the rating of an item, or counts it where the model does not know the item. */
@@ -53,7 +53,7 @@ const char *own_fault(int code);
  * @return `code` */
 int own_fail(const struct own_reading *reading, int code, struct dpmf_error *error);
 
-/* The readers. A text of pairs: ITEM:RATING,ITEM:RATING. */
+/* The readers. This one takes a text of pairs: ITEM:RATING,ITEM:RATING. */
 int own_pairs_read(struct own_reading *reading, struct dpmf_error *error);
 
 /* The path of a file or of a directory, of any form. */

@@ -28,7 +28,8 @@ struct catalogue {
 int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogue *catalogue,
                    struct dpmf_error *error);
 
-/* The items of the ratings, in the order of their ids' bytes: not public, and so recorded. */
+/* Takes the items of the ratings, in the order of their ids' bytes. They are not public, and the
+ * statement says so. */
 int catalogue_from_store(const struct dpmf_store *store, struct catalogue *catalogue,
                          struct dpmf_error *error);
 
@@ -44,9 +45,9 @@ int catalogue_take(const char *path, const struct dpmf_store *store, const struc
 int catalogue_read_features(struct catalogue *catalogue, const char *path,
                             const struct dpmf_run *run, struct dpmf_error *error);
 
-/* The same of an ordinary run, which publishes nothing: the ids are those of the table, in its
- * order, every column counts whatever its name, and it may be about users. A table that has users
- * and items is refused. Nothing is to be freed on failure. */
+/* The same for an ordinary run, which publishes nothing: the ids are those of the table, in its
+ * order; every column is used, whatever its name; and the table may be about users. A table that
+ * has users and items is refused. Nothing is to be freed on failure. */
 int features_read(const char *path, bool of_users, const struct dpmf_run *run,
                   struct catalogue *catalogue, struct dpmf_error *error);
 
@@ -71,15 +72,15 @@ struct user_wishes {
     uint64_t n_twice; /* rows of a user whom an earlier row names */
 };
 
-/* `form` is that of the ratings' ids: what it could not hold is refused, in words that name no
- * one. */
+/* `form` is the form of the ratings' ids: an id that does not fit it is refused, in words that name
+ * no one. */
 int user_wishes_read(const char *path, const struct id_form *form, const struct dpmf_run *run,
                      struct user_wishes *wishes, struct dpmf_error *error);
 
-/* How many wishes match nobody, given how many users of the ratings each id is. */
+/* The number of wishes that match nobody, given the number of users in the ratings for each id. */
 uint64_t user_wishes_unmatched(const struct user_wishes *wishes, const uint64_t *users_of_id);
 
-/* How many want more than this epsilon. */
+/* The number of wishes above this epsilon. */
 uint64_t user_wishes_above(const struct user_wishes *wishes, double epsilon);
 
 void user_wishes_free(struct user_wishes *wishes);

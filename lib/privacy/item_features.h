@@ -1,6 +1,6 @@
 /*
- * Between the two halves of --item-features: item_features.c reads a table into the cells below,
- * feature_columns.c makes standardised columns of numbers of them.
+ * What the two halves of reading item features share: item_features.c reads a table into the cells
+ * below, feature_columns.c makes standardised columns of numbers of them.
  */
 #ifndef DPMF_PRIVACY_ITEM_FEATURES_H
 #define DPMF_PRIVACY_ITEM_FEATURES_H
@@ -17,7 +17,7 @@ struct feature_cell {
     size_t text; /* its place in the table's text */
     uint32_t length;
     uint32_t item;
-    int64_t line, column; /* in the file */
+    int64_t line, column; /* place in the file */
 };
 
 struct feature_cells {

@@ -17,7 +17,7 @@
 #include "random/secure_random.h"
 #include "statement/statement.h"
 
-/* What one user puts in: n_blocks blocks of `width` numbers each, block i at the coordinates
+/* The contribution of one user: n_blocks blocks of `width` numbers each, block i at the coordinates
  * block[i] * width and after, and `tail` numbers at the coordinates n_rows * width and after.
  * Blocks are strictly increasing. The mechanism fills in `values` (n_blocks * width, then tail) so
  * that the norm is about 1 at most. */
@@ -36,8 +36,8 @@ struct noisy_sum_shape {
 };
 
 /* In any thread, `worker` as in private_ratings_visit: a pure function of the user and of public
- * state, bit for bit. Room for blocks_max * width + tail numbers is in out->values. The user's
- * scale is none of its business. */
+ * state, bit for bit. Room for blocks_max * width + tail numbers is in out->values. It does not
+ * apply the user's scale. */
 typedef void noisy_sum_contribute(void *self, int worker, const struct private_user *user,
                                   struct contribution *out);
 
@@ -50,7 +50,7 @@ struct noisy_sum_round {
     const struct noisy_sum_shape *shape;
     size_t n; /* coordinates */
     size_t first,
-        end; /* the coordinates whose exact sums this process has: all, but in a cluster */
+        end; /* coordinates whose exact sums this process has: all, except in a cluster */
     uint64_t sigma;
     const struct exact_kernels *exact;
     noisy_sum_contribute *contribute;
@@ -75,14 +75,13 @@ struct noisy_sum_context {
     const struct secure_random *random;
     struct thread_pool *pool;
     const struct dpmf_run *run;
-    uint64_t memory;             /* for sums, at most */
+    uint64_t memory;             /* most memory for sums, in bytes */
     struct statement *statement; /* every release is listed here */
     pthread_mutex_t progress_lock;
     uint32_t n_passes, total_passes;     /* for progress; total 0: not known yet */
-    const struct noisy_sum_watch *watch; /* NULL but in an audit */
+    const struct noisy_sum_watch *watch; /* a watch, in an audit only; else NULL */
 
-    /* Where several processes work on it, each with the ratings of its own users; else NULL and
-     * 0. */
+    /* For several processes, each with the ratings of its own users; else NULL and 0. */
     const struct dpmf_cluster *cluster;
     uint64_t users;                   /* number of all users */
     const struct public_model *model; /* must be the same in all of them before every release */

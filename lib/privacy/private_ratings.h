@@ -1,6 +1,6 @@
 /*
  * The ratings of a private run as each user has them: in the order of the catalogue, on the
- * standard scale, with the user's share of the budget. What a user's contribution is computed from,
+ * standard scale, with the user's share of the budget. A user's contribution is computed from this
  * and nothing else, so that it is a pure function of that user's own data and of public state.
  *
  * Ratings outside the catalogue or the declared range are left out one by one. Made once a run from
@@ -26,16 +26,16 @@ struct private_user {
 
 struct private_ratings_options {
     double range_min, range_max; /* range of ratings that count; all y are 1 where `are_events` */
-    bool are_events;             /* what counts of a record is that it is there */
+    bool are_events;             /* whether records are events: only their presence counts */
     const struct catalogue *catalogue;
     const struct user_wishes *wishes; /* NULL: everyone has the whole epsilon */
     double epsilon, delta; /* delta 0: epsilon alone is what everyone has a share of, not mu */
     size_t max_ratings;    /* most ratings of a user, the others left out by coins; 0: all count */
-    const struct secure_random *coins; /* coins for those, and for users */
-    bool toss;                         /* every user gets a coin */
-    /* Room is made for users of so many ratings even when none is there; 0: as needed */
+    const struct secure_random *coins; /* generator of these coins, and of users' coins */
+    bool toss;                         /* whether every user gets a coin */
+    /* number of ratings of a user to make room for, even when nobody has as many; 0: as needed */
     size_t longest;
-    uint64_t memory; /* bytes; more goes to a nameless file */
+    uint64_t memory; /* bytes to use; what exceeds them goes to a nameless file */
     int threads;
     /* By id of the wishes: set to 0 by the caller, counted here; may be NULL */
     uint64_t *users_of_id;
@@ -45,7 +45,7 @@ struct private_ratings_options {
 struct private_ratings_report {
     uint64_t users, ratings;
     uint64_t not_in_catalogue, out_of_range;
-    uint64_t users_left_out; /* who asked for epsilon 0, could not ask, or have nothing left */
+    uint64_t users_left_out; /* asked for epsilon 0, could not ask, or have no ratings left */
     uint64_t users_with_a_wish;
     uint64_t trimmed; /* ratings beyond max_ratings */
     /* Users whose id is that of an item that nobody rated, with letters in it or of digits alone,

@@ -22,7 +22,7 @@ struct public_model {
     double *weight;      /* weight of an item in contributions: omega_j */
     double taste_weight; /* weight of taste beside popularity, where items are ranked */
     const struct exact_kernels *exact;
-    /* Noisy and above 0, in the unit of their sum; all 0 where none were asked for */
+    /* noisy counts above 0, in the unit of their sum; all 0 where none were wanted */
     double *counts;
 };
 
@@ -31,7 +31,7 @@ struct public_model {
 struct item_evidence {
     double *N; /* noisy weighted counts, floored */
     double total, typical,
-        users;        /* their sum; the noisy sum of w sqrt(m); the noisy number of users */
+        users;        /* sum of N; noisy sum of w sqrt(m); noisy number of users */
     double count_snr; /* mean square of the counts over that of their noise, less 1 */
     double *Z;        /* running measurement of [v, c], n x D */
     double *A;        /* its precision against privacy noise: of v and of c, n x 2 */

@@ -1,8 +1,8 @@
 /*
  * What the tables that a private run takes as public have in common: what their columns are for,
- * and that a table about people is no table of items. The table alone decides, its header above
- * all: no rating has a say. A name that begins with "public:" is the curator's word that the column
- * is public, whatever else it is called.
+ * and that a table about people is no table of items. Only the table decides, and above all its
+ * header: ratings have no influence. A name that begins with "public:" is the curator's declaration
+ * that the column is public, whatever its name.
  */
 #ifndef DPMF_PRIVACY_PUBLIC_TABLE_H
 #define DPMF_PRIVACY_PUBLIC_TABLE_H
@@ -27,12 +27,12 @@ bool public_row_is_movielens(const struct dpmf_table_record *row);
  * @return 0 or DPMF_ERR_PRIVACY_REFUSED */
 int public_table_check_catalogue(const struct dpmf_table_record *first, struct dpmf_error *error);
 
-/* The same of a table whose titles are to be published: a header must name the titles too. Without
- * one, nothing would tell titles from the names of users. */
+/* The same for a table whose titles are to be published: a header must name the titles too. Without
+ * one, titles could not be told from the names of users. */
 int public_table_check_titles(const struct dpmf_table_record *first, struct dpmf_error *error);
 
-/* The same of a header of features: each of its columns must be known as one that says something
- * about items, or be declared. */
+/* The same for a header of features: each column must have a name that is known to describe items,
+ * or be declared public. */
 int public_table_check_features(const struct dpmf_table_record *header, struct dpmf_error *error);
 
 /* Ratings name an item again and again; a table of items names each once.

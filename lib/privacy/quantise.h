@@ -1,8 +1,8 @@
 /*
  * From a contribution in doubles to integers within the norm bound: the step that makes the
  * sensitivity of a release true whatever a mechanism computed. In a file of its own so that
- * noisy_sum.c, the audit and the tests all call the same one, and so that a test can put a wrong
- * one in its place.
+ * noisy_sum.c, the audit and the tests all call the same one, and so that a test can replace it
+ * with a wrong one.
  */
 #ifndef DPMF_PRIVACY_QUANTISE_H
 #define DPMF_PRIVACY_QUANTISE_H

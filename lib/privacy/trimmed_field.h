@@ -1,6 +1,6 @@
 /*
  * A field of a table without the blanks around it: names in headers, numbers and categories are
- * meant without. Ids are not: theirs are the bytes that ratings have.
+ * compared without them. Ids are not: their bytes must be those of the ratings.
  */
 #ifndef DPMF_PRIVACY_TRIMMED_FIELD_H
 #define DPMF_PRIVACY_TRIMMED_FIELD_H

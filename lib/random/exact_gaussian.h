@@ -16,16 +16,16 @@
 
 #define EXACT_GAUSSIAN_SIGMA_MAX ((uint64_t)1 << 48)
 
-/* `sigma` is 1 .. EXACT_GAUSSIAN_SIGMA_MAX. To the nearest integer, modulo 2^64. Cannot fail; given
- * random bits, nothing separates the law from the exact one: no value is too large to be drawn. */
+/* `sigma` is 1 .. EXACT_GAUSSIAN_SIGMA_MAX. A draw, rounded to the nearest integer, modulo 2^64.
+ * Cannot fail. Given random bits, its distribution is exact: no value is too large to be drawn. */
 int64_t exact_gaussian_rounded(struct secure_stream *stream, uint64_t sigma);
 
 /*
  * Adds noise to n sums, the coordinates first, first + 1, .. of a release: sums[i] gets one draw,
  * the first of the stream (release, first + i), and that stream is used for nothing else. So each
- * coordinate is drawn exactly once, whoever works on which range; to call it twice for one
- * coordinate of a release is to add the same noise twice, and a mistake. Sums are modulo 2^64, too:
- * the caller, who wants them to mean something, keeps |sums[i]| + 64 sigma below 2^63.
+ * coordinate is drawn exactly once, whoever works on which range. Never call it twice for one
+ * coordinate of a release: the same noise would be added twice. Sums are modulo 2^64, too: the
+ * caller keeps |sums[i]| + 64 sigma below 2^63.
  */
 void exact_gaussian_add(const struct secure_random *random, uint32_t release, uint64_t first,
                         size_t n, uint64_t sigma, int64_t *sums);

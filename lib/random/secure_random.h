@@ -2,7 +2,7 @@
  * Random bits for the noise of releases: ChaCha20 under a key from the operating system.
  * Counter-based: the bits for a coordinate of a release are a pure function of (key, release,
  * coordinate), so who draws what never depends on threads, order or machines, and no draw is used
- * twice. There is no seed for this, but for tests.
+ * twice. It takes a seed only in tests.
  */
 #ifndef DPMF_RANDOM_SECURE_RANDOM_H
 #define DPMF_RANDOM_SECURE_RANDOM_H
@@ -15,13 +15,15 @@ struct secure_random {
     uint64_t *draws;  /* NULL, or where exact_gaussian_add counts its draws: for the audit */
 };
 
-/* A fresh key from the operating system, or an error, never a fallback; marked insecure then. */
+/* Takes a fresh key from the operating system. There is no fallback: after an error the generator
+ * is marked insecure. */
 int secure_random_init(struct secure_random *random, struct dpmf_error *error);
 
 /* A key anyone can compute from `seed`: for tests alone. */
 void secure_random_init_insecure(struct secure_random *random, uint64_t seed);
 
-/* Not optimised away. What is left is marked insecure: a key of zeros is no secret. */
+/* Erases the key, and is not optimised away. The generator is then marked insecure: a key of zeros
+ * is no secret. */
 void secure_random_wipe(struct secure_random *random);
 
 enum { SECURE_STREAM_BLOCK = 64 };
@@ -31,7 +33,7 @@ enum { SECURE_STREAM_BLOCK = 64 };
 struct secure_stream {
     uint32_t input[16];                  /* constants, key, block counter, (release, coordinate) */
     uint8_t output[SECURE_STREAM_BLOCK]; /* the current block */
-    size_t used;                         /* bytes of it */
+    size_t used;                         /* bytes of `output` that are used */
 };
 
 void secure_stream_init(struct secure_stream *stream, const struct secure_random *random,

@@ -19,20 +19,20 @@ struct event_side {
 
 struct event_rows {
     uint64_t n_events;
-    struct event_side users, items; /* as the store numbers them */
+    struct event_side users, items; /* both sides, numbered as in the store */
 };
 
-/* Ratings of at least `like` are events; of -INFINITY, and in a store of events, all. With a
+/* Ratings of at least `like` are events: all of them for -INFINITY and in a store of events. With a
  * `count_weight` above 0, which is for a store of events, they are weighed by their counts. */
 int event_rows_read(struct event_rows *rows, const struct dpmf_store *store, double like,
                     double count_weight, const struct dpmf_run *run, struct dpmf_error *error);
 void event_rows_free(struct event_rows *rows); /* a zeroed one is fine */
 
-/* How many events there are, without keeping them. */
+/* Counts the events, without keeping them. */
 int event_rows_count(const struct dpmf_store *store, double like, const struct dpmf_run *run,
                      uint64_t *n_events, struct dpmf_error *error);
 
-/* Bytes that it takes, at most. */
+/* An upper bound of the bytes it takes. */
 uint64_t event_rows_bytes(const struct dpmf_store *store, bool is_weighed);
 
 #endif

@@ -5,14 +5,14 @@
  *     sum_S w (1 - u.v)^2  +  alpha sum over all pairs of (u.v)^2
  *         +  lambda sum_u (n_u + alpha items)^nu |u|^2 +  lambda sum_i (n_i + alpha users)^nu |v|^2
  *
- * is made small, one side at a time: the loss and the frequency-scaled penalty of S. Rendle, W.
+ * is minimised, one side at a time: the loss and the frequency-scaled penalty of S. Rendle, W.
  * Krichene, L. Zhang and Y. Koren, "Revisiting the Performance of iALS on Item Recommendation
  * Benchmarks" (RecSys 2022). Given the other side, a row is the solution of
  *
  *     (sum of w v v^T over its events + alpha G + penalty) u = sum of w v,      G = V^T V,
  *
- * which a few steps of conjugate gradients from where the row is come near enough, or Cholesky
- * solves exactly: for all columns at once, or for one block of them after the other, given the rest
+ * which a few steps of conjugate gradients from the current row approximate, or Cholesky solves
+ * exactly: for all columns at once, or for one block of them after the other, given the rest
  * (iALS++: S. Rendle, W. Krichene, L. Zhang and Y. Koren, "iALS++: Speeding up Matrix Factorization
  * with Subspace Optimization", 2021). Rows are independent given G, which is summed in an order of
  * its own: the results do not depend on the threads.
@@ -73,7 +73,7 @@ void ials_apply_all(struct ials *ials, const float *vectors, const float *penalt
                     float *out);
 float ials_dot(const struct ials *ials, const float *a, const float *b);
 
-/* r.r, or 0 where it is rounding: `first` is that of the first residual. */
+/* r.r, or 0 where it is only rounding error; `first` is r.r of the first residual. */
 float ials_residual(const struct ials *ials, const float *r, float first);
 
 /* G of all rows, k x k padded and whole, in double. */

@@ -1,7 +1,6 @@
 /*
  * The order in which a sweep goes through the rows of a side: those with the most events first, in
- * teams. The caches of the machine do not count, and nor does the number of threads: results would
- * depend on them.
+ * teams. The machine's caches and the number of threads play no part: results would depend on them.
  */
 #ifndef DPMF_RANK_IALS_PLAN_H
 #define DPMF_RANK_IALS_PLAN_H
@@ -25,8 +24,8 @@ int ials_plan_make(struct ials_plan *plan, const struct event_side *events, uint
                    size_t width, bool in_step, struct dpmf_error *error);
 void ials_plan_free(struct ials_plan *plan);
 
-/* Whether a row with so many events goes through the other side in slices, and how many rows a
- * slice has. */
+/* Whether a row with this many events goes through the other side in slices, and the number of rows
+ * in a slice. */
 bool ials_plan_slices(const struct ials_plan *plan, uint64_t n_events);
 uint64_t ials_plan_slice_rows(const struct ials_plan *plan);
 

@@ -12,7 +12,7 @@
 #include "cluster/cluster.h"
 #include "rank/ials.h"
 
-/* How many events the items have, and users there are, on all ranks. */
+/* Totals over all ranks: the events of each item, and the number of users. */
 struct ials_totals {
     const uint64_t *item_events;
     uint64_t n_users;

@@ -1,7 +1,7 @@
 /*
  * Ratings out of a database: what sources of SQLite and of PostgreSQL share. Which columns of a
- * result are the user, the item, the rating and the time; the count of rows, which is where errors
- * are; and the SQL for a whole table.
+ * result are the user, the item, the rating and the time; the count of rows, by which errors name
+ * their place; and the SQL for a whole table.
  */
 #ifndef DPMF_RATINGS_DATABASE_SOURCE_H
 #define DPMF_RATINGS_DATABASE_SOURCE_H
@@ -17,7 +17,7 @@ enum {
     DATABASE_CHUNK_BYTES = 2 << 20,
     DATABASE_ROW_MAX =
         1 << 20, /* as for a line of text: no two ids of 64 KiB and a rating are more */
-    DATABASE_NUMBER_MAX = 24, /* bytes of an int64 as text, and some */
+    DATABASE_NUMBER_MAX = 24, /* room for an int64 as text */
 };
 
 /* An id that is a number, as text, which grows from the end of its room: no digit is moved. */
@@ -45,7 +45,7 @@ struct database_numbers {
         int64_t number;
         const char *text;
         uint32_t length;
-        int record; /* in whose room the text is; RECORD_BATCH for none */
+        int record; /* record whose room holds the text; RECORD_BATCH: none */
     } last[DATABASE_IDS];
 };
 
@@ -74,7 +74,7 @@ static inline const char *database_number_id(struct database_numbers *numbers, i
 struct database_rows {
     struct source source; /* first: this is what others see */
     struct database_url url;
-    uint64_t n_settled; /* rows of the chunks that were settled */
+    uint64_t n_settled; /* number of rows in settled chunks */
     _Atomic uint64_t bytes_read;
 };
 
@@ -84,12 +84,12 @@ struct database_chunk {
     struct database_numbers numbers;
 };
 
-/* Opens what database_url_is() says yes to. As source_open. */
+/* Opens a path for which database_url_is() is true; as source_open. */
 int database_source_open(const char *text, const struct dpmf_input_options *options,
                          const struct input_wait *wait, struct source **source,
                          struct dpmf_error *error);
 
-/* Whether the text can be understood, and the file be there: before hours are spent on other
+/* Checks that the URL is well formed and its file exists, before hours are spent on other
  * inputs. */
 int database_source_check(const char *text, struct dpmf_error *error);
 
@@ -104,7 +104,7 @@ int postgres_source_open(struct database_url *url, const struct dpmf_input_optio
 /* Finds each role's column, or -1 (of the time, and of a count), among the names of a result's
  * columns. A table's columns must have the usual names, others are passed over; a query gives user,
  * item, rating or count, and perhaps a time: by their names in any order, or in this order; or the
- * user and the item alone, of events. Of the options columns and events count. */
+ * user and the item alone, of events. Of the options it uses `columns` and `events`. */
 int database_columns_find(const struct database_url *url, const struct dpmf_input_options *options,
                           const char *const *names, size_t n, int32_t column[COLUMN_ROLES],
                           bool *holds_events, struct dpmf_error *error);
@@ -121,7 +121,7 @@ bool database_sql_name_part(struct byte_buffer *sql, const char *name, size_t n)
 bool database_sql_table(struct byte_buffer *sql, const char *name);
 bool database_sql_text(struct byte_buffer *sql, const char *text);
 
-/* The same of a text in single quotes, as SQLite takes it. */
+/* The same for a text in single quotes, as SQLite takes it. */
 bool database_sql_literal(struct byte_buffer *sql, const char *text);
 
 /* Rejects a NULL. @return as record_batch_reject */

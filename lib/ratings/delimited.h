@@ -21,15 +21,15 @@ struct delimited {
     char separator;
     bool by_line; /* ROW_QUOTED: a quote that is not closed in its line is a fault of that line */
     uint32_t n_columns;
-    uint32_t least_columns;       /* a row may end after so many: then it has no time */
+    uint32_t least_columns;       /* columns after which a row may end: then it has no time */
     int32_t column[COLUMN_ROLES]; /* where each role is; -1: nowhere (the time, and the count of
                                      events) */
     enum delimited_ids ids;
     uint64_t max_user, max_item; /* IDS_MATRIX */
     bool is_listed;              /* options->columns says what the columns are */
     const char *hint;            /* for rows of the wrong number of columns */
-    uint64_t names, order;       /* sums over the names in the header: the first whatever their
-                                    order, the second not; 0 without a header */
+    uint64_t names, order;       /* checksums of the names in the header: `names` ignores their
+                                    order, `order` does not; 0 without a header */
 };
 
 /* struct text_format's parse; source->state is a struct delimited. */

@@ -14,8 +14,8 @@ void delimited_set_columns(struct delimited *layout, uint32_t n);
 /* The user and the item alone: events. */
 void delimited_set_pair(struct text_source *source, struct delimited *layout);
 
-/* Settles how many columns there are, unless the layout says so, and passes over a header, if there
- * is one. `named` receives whether it names the user, the item and the rating. */
+/* Finds the number of columns, unless the layout has it, and skips a header, if there is one.
+ * `named` receives whether it names the user, the item and the rating. */
 int delimited_look(struct text_source *source, struct delimited *layout,
                    enum delimited_header header, const struct dpmf_input_options *options,
                    bool *named, struct dpmf_error *error);

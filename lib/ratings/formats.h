@@ -11,25 +11,25 @@
 struct first_line {
     const char *text;
     size_t n;
-    bool whole;                      /* its end was in sight */
+    bool whole;                      /* whether its end was seen */
     size_t commas, semicolons, tabs; /* outside quotes, up to the end of the record */
     size_t double_colons;
-    size_t words;   /* separated by blanks */
-    size_t numbers; /* how many of the first three words are numbers */
+    size_t words;   /* number of words, separated by blanks */
+    size_t numbers; /* number of the first three words that are numbers */
 };
 
 enum block_line {
     BLOCK_RECORD, /* no header */
     BLOCK_HEADER, /* a block's header; its id is the first id_length bytes */
-    BLOCK_BROKEN, /* meant as a header, but not to be understood: what follows is in no block */
+    BLOCK_BROKEN, /* meant as a header, but malformed: what follows is in no block */
 };
 
 struct text_format {
     const char *name;
     const char *description;
-    bool takes_columns; /* options->columns means something */
+    bool takes_columns; /* whether it takes options->columns */
     bool has_header;    /* its first line may name the columns, or describe them */
-    bool holds_ratings; /* and never events, unless options->columns says so */
+    bool holds_ratings; /* whether it never holds events, unless options->columns says so */
 
     bool (*sniff)(const struct first_line *line);
 

@@ -14,9 +14,9 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
                    struct dpmf_import_report *report, struct dpmf_store **store,
                    struct dpmf_error *error);
 
-/* The same from a source that is open already, which is taken and closed in any case; what was lost
- * is reported to run->warn, and errors will call the store `name`. `options` are those that every
- * record is held to (rescale, range, skip_bad). */
+/* The same from an open source, which is taken over and closed in any case. What was skipped is
+ * reported to run->warn, and errors call the store `name`. `options` are those that apply to every
+ * record (rescale, range, skip_bad). */
 int import_source(struct source *source, const char *name, const struct dpmf_input_options *options,
                   const struct dpmf_run *run, struct dpmf_store **store, struct dpmf_error *error);
 

@@ -16,28 +16,29 @@
 struct import {
     const char *const *inputs;
     size_t n_inputs, next_input;
-    struct source *given; /* a source that is open already, until it is cut: in place of inputs */
+    struct source *given; /* an open source, given instead of inputs; NULL once it is being cut */
     const struct dpmf_input_options *options;
     const struct dpmf_run *run;
     struct dpmf_import_report *report;
     uint64_t memory;
-    /* What is read record by record may hold no rating: none decides whether there is a store */
+    /* where records are read one by one, the store may be empty: no record decides whether there is
+     * one */
     bool may_be_empty;
 
     /* reading */
     struct source *reading; /* the source being cut; the producer's */
-    size_t n_opened;        /* sources so far, and whether the first holds events; likewise */
+    size_t n_opened;        /* number of sources opened so far */
     bool holds_events;
     pthread_mutex_t report_lock; /* who reports progress: the ordered step, or a read that waits */
     struct dpmf_progress last_report;
     _Atomic uint64_t bytes_before; /* bytes of the sources already closed */
     uint64_t bytes_total;          /* 0 when not known */
-    uint64_t read_job_bytes;       /* what a chunk takes while it is worked on */
+    uint64_t read_job_bytes;       /* memory of a chunk in work */
     struct id_map *users, *items;
     struct rating_sorter *sorter;
     uint64_t reserve;         /* memory for the jobs of either pipeline */
     uint64_t id_bytes_beyond; /* bytes of ids and of `held` beyond the bound of memory */
-    uint64_t held;            /* memory that a source has used at most, beside its chunks */
+    uint64_t held;            /* peak memory of a source, without its chunks */
     uint64_t n_read;
     struct store_layout layout; /* layout of all inputs */
     uint64_t *item_records;
@@ -52,8 +53,8 @@ struct import {
     struct write_worker *workers; /* workers of import_write.c */
 };
 
-/* Reports what the ordered step has come to, or, without an update, that nothing has changed.
- * @return whether to go on */
+/* Reports the progress of the ordered step or, without an update, that nothing has changed.
+ * @return whether to continue */
 bool import_progress_report(struct import *import, const struct dpmf_progress *update);
 
 /* What the ids and the jobs leave is for the sorter; a floor of an eighth keeps it useful. Where
@@ -61,11 +62,10 @@ bool import_progress_report(struct import *import, const struct dpmf_progress *u
  * @return DPMF_ERR_USAGE_MEMORY when they leave less and bad records are not dropped */
 int import_memory_divide(struct import *import, struct dpmf_error *error);
 
-/* All inputs into the maps of ids and the sorter, with so many chunks at a time. */
+/* Reads all inputs into the maps of ids and the sorter, with `n_jobs` chunks at a time. */
 int import_inputs_read(struct import *import, size_t n_jobs, int threads, struct dpmf_error *error);
 
-/* What the sorter has into the writer, with so many slices at a time; the writer is not
- * committed. */
+/* Writes what the sorter holds, with `n_jobs` slices at a time; the writer is not committed. */
 int import_store_write(struct import *import, const char *output, size_t n_jobs, int threads,
                        struct dpmf_error *error);
 

@@ -57,7 +57,7 @@ struct record_batch {
     /* Filled while reading; record_batch_begin clears them for a new chunk. */
     uint64_t n_added;
     uint64_t n_rejected;
-    uint64_t n_headers;               /* how many of them are headers of other tables */
+    uint64_t n_headers;               /* rejected records that are headers of other tables */
     struct dpmf_error first_rejected; /* its line is relative to the chunk: 1 = the chunk's first */
     struct dpmf_error failure;        /* what ended the reading; code 0 when nothing did */
 };
@@ -88,7 +88,7 @@ int record_batch_end(struct record_batch *batch);
 /* Checks the record (ids' lengths; a finite rating, rescaling, range; or a count) and adds it.
  * line, and the columns of the three fields, say where it stood, all 1-based, for the error if
  * there is one.
- * @return true to go on, false when reading must stop (batch->failure says why) */
+ * @return true to continue, false when reading must stop (batch->failure says why) */
 bool record_batch_add(struct record_batch *batch, const struct record *record, int64_t line,
                       int64_t user_column, int64_t item_column, int64_t rating_column);
 
@@ -100,7 +100,7 @@ bool record_stretch_take(const struct record_batch *batch, struct record_stretch
 /* Adds a stretch for which record_stretch_take said yes. @return as record_batch_add */
 bool record_batch_add_stretch(struct record_batch *batch, const struct record_stretch *stretch);
 
-/* A record that could not be made sense of. The hint may be NULL.
+/* Rejects a record that could not be understood. The hint may be NULL.
  * @return as record_batch_add: true when bad records are skipped */
 bool record_batch_reject(struct record_batch *batch, int code, int64_t line, int64_t column,
                          const char *hint, const char *format, ...) DPMF_PRINTF(6, 7);

@@ -142,7 +142,7 @@ static inline char *row_split_blanks(char *at, uint32_t wanted, struct row *row)
     }
 }
 
-/* Where a row being split has got to in lines. */
+/* The position in lines within a row that is being split. */
 struct row_place {
     uint32_t line;
     const char *line_start;
@@ -218,8 +218,8 @@ static inline char *row_split_quoted(char *at, const char *end, char separator, 
     return at;
 }
 
-/* The same of one line as if it were all there is: a quote that is not closed in it is a fault of
- * this line alone. */
+/* The same for a single line, as if there were no others: a quote that is not closed in it is a
+ * fault of this line alone. */
 static inline char *row_split_quoted_line(char *at, char *end, char separator, uint32_t wanted,
                                           struct row *row) {
     char *line_end = (char *)memchr(at, '\n', (size_t)(end - at)) + 1;

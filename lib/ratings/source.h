@@ -44,12 +44,11 @@ struct source {
     const struct source_ops *ops;
     const char *format;         /* its name, e.g. "csv"; static text */
     struct store_layout layout; /* how its records are read; complete once the source is open */
-    bool contradicts; /* its first line names the columns otherwise than options->columns does */
+    bool contradicts; /* whether its first line contradicts options->columns */
     uint64_t total_bytes; /* for progress; 0 when not known (standard input) */
-    uint64_t (*bytes_read)(const struct source *source); /* so far, of the same total; any thread */
-    uint64_t (*bytes_held)(const struct source *source); /* memory of its own that it has used at
-                                                            most, beside chunks; any thread; NULL:
-                                                            none to speak of */
+    uint64_t (*bytes_read)(const struct source *source); /* bytes read so far; any thread */
+    uint64_t (*bytes_held)(const struct source *source); /* peak memory of its own, without
+                                                            chunks; any thread; NULL: negligible */
 };
 
 /* Opens an input of any kind: sniffs compression, store and format, or takes options->format. Reads
@@ -70,7 +69,8 @@ static inline int source_hand_over(struct source *opened, int code, struct sourc
     return code;
 }
 
-/* The file that is read, be it behind the address of a database; not known where there is none. */
+/* The identity of the file that is read, also where the path is the URL of a database; unknown
+ * where there is no file. */
 int source_identify(const char *path, struct file_identity *identity, struct dpmf_error *error);
 
 #endif

@@ -20,7 +20,7 @@ struct text_chunk {
     char *bytes;
     size_t n, capacity;
     bool has_quote, has_nul;
-    bool too_long;   /* stands for one record that is too long to be read; n is 0 */
+    bool too_long;   /* whether it stands for one record that is too long to be read; n is 0 */
     int64_t n_lines; /* set by parse */
 
     /* For formats whose ids can be numbers: a user's and an item's text for each record that is not
@@ -35,7 +35,7 @@ struct text_chunk {
     /* For blocks that announce their length; set by parse, in lines relative to the chunk. */
     uint64_t head_records;     /* records before the first block's header */
     int64_t first_header_line; /* 0 when the chunk has no header */
-    bool tail_open;            /* the last header in the chunk was good; what it said: */
+    bool tail_open;            /* whether the last header in the chunk is good */
     int64_t tail_line, tail_column;
     uint64_t tail_announced, tail_records;
 };
@@ -79,7 +79,7 @@ int text_source_open_stream(struct input_stream *stream, const struct dpmf_input
 /* For a format's `begin`: has `wanted` bytes of text in source->carry, fewer only at the end. */
 int text_source_window(struct text_source *source, size_t wanted, struct dpmf_error *error);
 
-/* For a format's `begin`: the first n bytes, which are `lines` lines, are dealt with. */
+/* For a format's `begin`: drops the first n bytes, which are `lines` lines. */
 void text_source_pass(struct text_source *source, size_t n, int64_t lines);
 
 /* @return how many bytes of `text` are whole records, by the rules of quotes; *open is the place of

@@ -8,7 +8,7 @@
 #include "dpmf_client.h"
 
 struct best_items {
-    struct dpmf_scored_item *heap; /* the caller's, room for `capacity` */
+    struct dpmf_scored_item *heap; /* heap of the caller, with room for `capacity` */
     size_t n, capacity;
 };
 
@@ -46,7 +46,7 @@ static inline void best_items_offer(struct best_items *best, uint64_t item, doub
     best->heap[at] = entry;
 }
 
-/* Orders them, the best first; the heap is none any more. */
+/* Sorts them, the best first; it is no longer a heap. */
 static inline void best_items_sort(struct best_items *best) {
     for (size_t n = best->n; n > 1; n--) {
         struct dpmf_scored_item worst = best->heap[0];

@@ -9,7 +9,7 @@
 
 struct known_ratings {
     struct dpmf_own_rating *at;
-    size_t *origin; /* which of those given each of them is */
+    size_t *origin; /* place of each among those given */
     size_t n, capacity;
 };
 

@@ -24,14 +24,14 @@ struct dpmf_model {
     const struct score_kernels *kernels;
     size_t padded_k;
     double *item_norms;                  /* lengths of the items' vectors */
-    double item_norm_max, item_bias_max; /* the longest; the largest without its sign */
+    double item_norm_max, item_bias_max; /* the longest vector; the largest absolute bias */
     double *gramian; /* k x k, V^T V: of a model that ranks, to fit users with; else NULL */
 
     /* What lists are ordered by (score.h). */
     struct taste_space taste;
     struct facts_space facts; /* of a release, for whoever has a catalogue at home */
     float *crowd;         /* how much everyone likes each item; NULL: lists are by rating alone */
-    double crowd_max;     /* the largest without its sign */
+    double crowd_max;     /* largest absolute value */
     double *average_user; /* k, of a model that ranks; else NULL */
     /* a release of events: no rating is predicted, and how high one is says no more than `like` */
     bool of_events;
@@ -75,7 +75,7 @@ static inline const float *model_item_row(const struct dpmf_model *model, uint64
 /* Finds the norms and the largest of the items: to be called again when these change. */
 int model_items_measure(struct dpmf_model *model, struct dpmf_error *error);
 
-/* What all predictions for a user have in common: the offset and, if known, the user's bias. */
+/* The common part of all predictions for a user: the offset and, if known, the user's bias. */
 static inline double model_user_base(const struct dpmf_model *model, uint64_t user) {
     const struct factor_matrix *users = &model->factors.users;
     return model->factors.offset + (user < users->n ? (double)users->biases[user] : 0.0);
@@ -109,7 +109,7 @@ struct scoring {
     double bias_max;      /* the largest of them without its sign */
     const double *exact;  /* what the biases were before they became floats; NULL: they are exact */
     const float *row;     /* u for the kernels; NULL: by the items' biases alone */
-    const double *vector; /* u in double; NULL: the row says it all */
+    const double *vector; /* u in double; NULL: the row is enough */
 };
 
 /* By predicted ratings. */

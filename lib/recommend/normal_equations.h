@@ -16,7 +16,7 @@
 
 struct normal_equations {
     size_t width;               /* w; 0: nothing is kept */
-    double penalty;             /* c, that the factor is of */
+    double penalty;             /* c of the factor */
     double *sum, *rest;         /* X^T X: its lower triangle, row after row; high and low parts */
     double *right, *right_rest; /* X^T y */
     double *factor;             /* w x w */
@@ -29,7 +29,7 @@ int normal_equations_init(struct normal_equations *equations, size_t width,
                           struct dpmf_error *error);
 void normal_equations_free(struct normal_equations *equations);
 
-/* Makes it of no ratings again; the factor is to be made. */
+/* Removes all ratings; the factor has to be made again. */
 void normal_equations_clear(struct normal_equations *equations);
 
 /* Adds (sign 1) or takes away (sign -1) the row x with the value y, in the sums alone. */

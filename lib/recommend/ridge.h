@@ -11,8 +11,8 @@
  * system w = X^T (X X^T + c I)^-1 y. A model that ranks (rank/ials.h) has s = 0, y_j = 1 for each
  * event, c as training has it for so many events, and alpha V^T V added to X^T X for all pairs;
  * where its events are weighed by their counts, each stands in both sums with its weight. All of it
- * in double and in one order. Here it is made, used and forgotten: for users who are fitted
- * once, and for explanations of ratings at hand. Who rates on has the same kept
+ * in double and in one order. Here it is made, used and forgotten: for users who are fitted once,
+ * and for explanations of ratings at hand. For someone who continues to rate, the sums are kept
  * (normal_equations.h).
  */
 #ifndef DPMF_RECOMMEND_RIDGE_H
@@ -20,7 +20,7 @@
 
 #include "recommend/model.h"
 
-/* c and s for so many ratings. @return 0, or DPMF_ERR_INPUT_NOT_FINITE when they are no usable
+/* c and s for a number of ratings. @return 0, or DPMF_ERR_INPUT_NOT_FINITE when they are no usable
  * numbers */
 int ridge_penalties(const struct dpmf_model *model, size_t n, double *penalty, double *bias_column,
                     struct dpmf_error *error);
@@ -28,7 +28,7 @@ int ridge_penalties(const struct dpmf_model *model, size_t n, double *penalty, d
 /* x of an item, k + 1 numbers. */
 void ridge_row(const struct dpmf_model *model, uint64_t item, double bias_column, double *x);
 
-/* What the matrix has before any rating, at row a and column b: 0 but of a model that ranks. */
+/* The matrix before any rating, at row a and column b: 0 except for a model that ranks. */
 double ridge_prior(const struct dpmf_model *model, size_t a, size_t b);
 
 /* y of a rating. */
@@ -37,7 +37,7 @@ double ridge_residual(const struct dpmf_model *model, const struct dpmf_own_rati
 /* The weight of a rating in both sums: 1, unless the model weighs events by their counts. */
 double ridge_weight(const struct dpmf_model *model, const struct dpmf_own_rating *own);
 
-/* Says that the ratings cannot be fitted. @return DPMF_ERR_INPUT_NOT_FINITE */
+/* Reports that the ratings cannot be fitted. @return DPMF_ERR_INPUT_NOT_FINITE */
 int ridge_refuse(struct dpmf_error *error);
 
 struct ridge {

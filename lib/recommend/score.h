@@ -1,6 +1,6 @@
 /*
- * What lists are ordered by: not the predicted rating alone, which is highest for what few people
- * know and all of those few love, but what someone will want.
+ * What lists are ordered by: not the predicted rating alone, which is highest for items that few
+ * people know and all of them love, but what someone is likely to want.
  *
  *     score_j = crowd_j + habit + 2 t taste_j
  *
@@ -30,7 +30,7 @@
 int score_prepare(struct dpmf_model *model, struct dpmf_error *error);
 void score_free(struct dpmf_model *model);
 
-/* The order that is meant: of NULL the default one, by rating where the model has no counts.
+/* The order to use: NULL stands for the default, which is by rating where the model has no counts.
  * @return 0, DPMF_ERR_USAGE_VALUE for a dial out of its range, DPMF_ERR_MODEL_KIND for what the
  * model cannot do */
 int score_order_find(const struct dpmf_model *model, const struct dpmf_order *asked,
@@ -54,7 +54,7 @@ struct scorer {
     struct scoring scoring;
     struct dpmf_order order;
     double habit;
-    double middle;  /* what an item of the average vector has of u.v: taste is what is beyond it */
+    double middle;  /* u.v of an item with the average vector; taste is the rest */
     double *vector; /* k: what items are multiplied with */
     float *row;     /* the same for the kernels */
     double *told;   /* crowd and what q adds to it, of each item; NULL: nothing is known of them */
@@ -65,11 +65,12 @@ struct scorer {
 int scorer_init(struct scorer *scorer, const struct dpmf_model *model, struct dpmf_error *error);
 void scorer_free(struct scorer *scorer);
 
-/* Takes someone's place. What `person` points to must stay while the scorer is used. */
+/* Prepares the scores of a person. What `person` points to must stay valid while the scorer is
+ * used. */
 void scorer_set(struct scorer *scorer, const struct person *person, const struct dpmf_order *order);
 
-/* The parts of an item's score; of one that the model does not know, as of one that is average in
- * all. */
+/* The parts of an item's score; an item that the model does not know counts as average in
+ * everything. */
 struct dpmf_score scorer_parts(const struct scorer *scorer, uint64_t item);
 
 /* The g of predicted ratings in scores. */

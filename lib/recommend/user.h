@@ -1,7 +1,7 @@
 /*
- * Someone fitted to ratings of their own: what the public struct dpmf_user is. Those who are asked
- * for once need the bias and the vector alone; who rates on has the normal equations kept as well,
- * and every change then costs O(k^2).
+ * Someone fitted to ratings of their own: what the public struct dpmf_user is. A user who is fitted
+ * once needs only the bias and the vector; for one who continues to rate, the normal equations are
+ * kept as well, and every change then costs O(k^2).
  */
 #ifndef DPMF_RECOMMEND_USER_H
 #define DPMF_RECOMMEND_USER_H

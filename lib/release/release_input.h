@@ -1,5 +1,5 @@
 /*
- * What a private run asks of the way its ratings were read.
+ * What a private run requires of the way its ratings were read.
  */
 #ifndef DPMF_RELEASE_RELEASE_INPUT_H
 #define DPMF_RELEASE_RELEASE_INPUT_H

@@ -6,21 +6,21 @@
 
 #include "mechanisms/mechanism.h"
 
-/* What a caller gave, over the defaults: see base/arguments.h. @return 0 or
+/* The caller's options over the defaults: see base/arguments.h. @return 0 or
  * DPMF_ERR_USAGE_STRUCT */
 int release_options_take(struct dpmf_release_options *own,
                          const struct dpmf_release_options *options, struct dpmf_error *error);
 
-/* The options as they are meant for this store: without a goal, what it holds decides, which its
- * header declares. Values never do. */
+/* The options for this store: without a goal, what the store's header says it holds decides. Values
+ * never do. */
 struct dpmf_release_options release_options_settle(const struct dpmf_release_options *options,
                                                    const struct dpmf_store *store);
 
 /* Where the mechanism ranks there is no range of ratings: 0 and 1 stand for none. */
 void release_options_range(struct dpmf_release_options *options, const struct mechanism *mechanism);
 
-/* Fills in the mechanism and the mu that epsilon and delta allow; that a conditional mechanism is
- * no worse than. @return 0, DPMF_ERR_USAGE_*, or DPMF_ERR_PRIVACY_REFUSED */
+/* Fills in the mechanism and the mu that epsilon and delta allow; for a conditional mechanism, a mu
+ * that bounds its epsilon. @return 0, DPMF_ERR_USAGE_*, or DPMF_ERR_PRIVACY_REFUSED */
 int release_options_check(const struct dpmf_release_options *options,
                           const struct mechanism **mechanism, double *mu, struct dpmf_error *error);
 
@@ -30,7 +30,7 @@ int release_options_check(const struct dpmf_release_options *options,
 int release_options_check_accepted(const struct dpmf_release_options *options,
                                    const struct mechanism *mechanism, struct dpmf_error *error);
 
-/* What a sampler is to do, from options that were checked. */
+/* The settings of a sampler, from checked options. */
 struct posterior_rule release_options_posterior(const struct dpmf_release_options *options);
 
 /* A refusal with the way out. @return DPMF_ERR_PRIVACY_REFUSED */

@@ -20,7 +20,7 @@ enum chain_purpose {
     CHAIN_FIRST_ITEMS,
     CHAIN_GIBBS_USERS,
     CHAIN_GIBBS_ITEMS,
-    CHAIN_PRECISIONS, /* which of them is the row */
+    CHAIN_PRECISIONS, /* precisions: the row says which */
     CHAIN_SCALES,     /* scales: the row is the column */
     CHAIN_PAIRS,
     CHAIN_NOISE_TABLE, /* table of noise: the row is the tile */
@@ -29,7 +29,7 @@ enum chain_purpose {
 
 static inline void chain_stream_init(struct random_stream *random, const struct chain_key *key,
                                      enum chain_purpose purpose, uint64_t row) {
-    const uint32_t chains = 0x80000000u; /* apart from the small constants of others */
+    const uint32_t chains = 0x80000000u; /* separate from the small constants of other purposes */
     random_stream_init(random, key->seed, chains | key->chain << 8 | (uint32_t)purpose,
                        (uint64_t)key->round << 32 | row);
 }

@@ -1,6 +1,6 @@
 /*
- * The run of a sampler: chains, each of so many rounds, of which those after the burn-in count. The
- * loop is the same for all samplers; what differs are the operations of struct chain_sampler, which
+ * The run of a sampler: chains of rounds, of which those after the burn-in count. The loop is the
+ * same for all samplers; what differs are the operations of struct chain_sampler, which
  * gibbs_train.c and langevin_train.c have.
  */
 #ifndef DPMF_SAMPLE_CHAIN_RUN_H
@@ -17,13 +17,13 @@ struct chain_run {
     struct train_run *train;
     enum solver solver;
     const struct chain_sampler *sampler;
-    void *self; /* what only the sampler knows */
+    void *self; /* state of the sampler */
     uint32_t chains, burn_in;
-    uint32_t samples;            /* kept of all, where they are averaged */
+    uint32_t samples;            /* number of samples kept, where they are averaged */
     struct chain_key key;        /* key of the round under way: chains from 0, rounds from 1 */
     struct posterior_mean *mean; /* NULL: no average is wanted */
     struct chain_watch *watch;
-    uint64_t bytes_before; /* sent by this rank before the first round */
+    uint64_t bytes_before; /* bytes sent by this rank before the first round */
 
     /* The chain after a round, which the sampler fills in; the last three point at what is its
      * own. */
@@ -33,7 +33,7 @@ struct chain_run {
     const double *item_squares;
 };
 
-/* What a sampler does of its own. Everything but `close` is called by all ranks, and fails on all
+/* The operations of a sampler. Everything but `close` is called by all ranks, and fails on all
  * where it fails on any. */
 struct chain_sampler {
     /* Checks the options, and gets as far as is needed to know how much memory is left for
@@ -53,7 +53,7 @@ struct chain_sampler {
      * was not finite */
     int (*draw)(struct chain_run *run, struct dpmf_error *error);
 
-    /* What would help against divergence. */
+    /* Adds a hint about what would help against divergence. */
     void (*hint)(const struct chain_run *run, struct dpmf_error *error);
 
     /* What all ranks sent, after the last round. */
@@ -68,8 +68,8 @@ int chain_run(struct chain_run *run, const char *output, struct dpmf_error *erro
 /* Refuses snapshots, which no sampler makes. */
 int chain_run_refuse_snapshots(const struct chain_run *run, struct dpmf_error *error);
 
-/* run->samples, with *left bytes for them. @return 0, or DPMF_ERR_USAGE_MEMORY, *left then being
- * what would do */
+/* Sets run->samples, with *left bytes for them. @return 0, or DPMF_ERR_USAGE_MEMORY, with *left the
+ * bytes that would be enough */
 int chain_run_plan(struct chain_run *run, uint64_t *left);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What is watched of the chains of a sampler, the same for all of them, and what is said of it at
- * the end.
+ * What is monitored in the chains of a sampler, the same for all samplers, and the report at the
+ * end.
  */
 #ifndef DPMF_SAMPLE_CHAIN_WATCH_H
 #define DPMF_SAMPLE_CHAIN_WATCH_H
@@ -32,7 +32,7 @@ int chain_watch_init(struct chain_watch **watch, uint64_t n_users, uint64_t n_it
                      uint32_t chains, uint64_t seed, struct dpmf_error *error);
 void chain_watch_free(struct chain_watch *watch); /* NULL is fine */
 
-/* By all ranks of a cluster; all get to know the same. */
+/* Called by all ranks of a cluster; all learn the same. */
 int chain_watch_add(struct chain_watch *watch, uint32_t chain, const struct chain_state *state,
                     struct dpmf_error *error);
 

@@ -26,9 +26,9 @@ struct gibbs_side {
     const double *precision; /* precisions of the k columns */
     double bias_precision, noise;
     enum chain_purpose purpose;
-    /* What the first row goes by when it is drawn: not 0 in a share of the users */
+    /* number of the first row in its random stream: not 0 in a share of the users */
     uint64_t first_row;
-    double *squares; /* NULL, or n: of each row's errors after it was drawn */
+    double *squares; /* sum of squared errors of each row after it was drawn; may be NULL */
 };
 
 /* The working memory of a sampler. */

@@ -19,7 +19,7 @@ struct langevin_side {
     float precision_max, bias_precision;
     float *momenta; /* as kernels/noise_body.h has them; NULL: there are none */
     size_t momenta_bytes;
-    float *thermostats; /* by row; NULL: there are none */
+    float *thermostats; /* thermostat of each row; NULL: there are none */
     double *parts;      /* the sums of `squares`, for each of n_parts parts of the rows */
     size_t n_parts;
     double *squares; /* sums by column, of the biases, and of whole rows by their ratings */
@@ -31,12 +31,12 @@ struct langevin_place {
     const float *shares;
 };
 
-/* What a thread works with. */
+/* The working memory of a thread. */
 struct langevin_worker {
     _Alignas(64) struct noise_stream stream;
-    float gaussians[NOISE_BLOCK]; /* for biases */
+    float gaussians[NOISE_BLOCK]; /* Gaussians for biases */
     int n_gaussians;
-    struct random_stream random; /* for the table */
+    struct random_stream random; /* stream for the table */
     float *time, *keep, *spread, *damp, *energy;
     float *squares;
 };
@@ -47,7 +47,7 @@ struct langevin {
     struct noise_schedule *schedule;
     uint64_t n_ratings;          /* ratings of all ranks */
     uint64_t n_users;            /* users of all ranks */
-    uint64_t superblocks_before; /* those of the ranks before this one */
+    uint64_t superblocks_before; /* superblocks of the ranks before this one */
     struct noise_table *table;   /* NULL: exact noise */
     struct sgd_noise noise;
     struct langevin_side users, items;

@@ -25,7 +25,7 @@ struct langevin_source {
     struct thread_pool *pool;
     double unit;              /* unit of the ratings */
     size_t table;             /* numbers in the paper's table of noise; 0: exact noise */
-    bool table_without_signs; /* only to show what comes of it */
+    bool table_without_signs; /* whether to omit the table's random signs, to show the effect */
     uint64_t seed;
 
     /* A rank has a share of the users and all items; the tiling has these in parts
@@ -37,7 +37,7 @@ struct langevin_source {
 
 struct langevin;
 
-/* By all ranks, as is all that has an `error` here. */
+/* Called by all ranks, as is everything here that has an `error`. */
 int langevin_init(struct langevin **langevin, const struct langevin_source *source,
                   struct dpmf_error *error);
 void langevin_free(struct langevin *langevin); /* NULL is fine */
@@ -50,9 +50,9 @@ uint64_t langevin_bytes(enum solver solver, const struct kernel_set *kernels, si
 /* Begins a chain: precisions at their first values, rows and momenta drawn from their priors. */
 int langevin_begin_chain(struct langevin *langevin, uint32_t chain, struct dpmf_error *error);
 
-/* How much time an epoch stands for: of the rows, and of the biases, which have no momenta in any
- * case. With momenta, `drift` is how much of the momentum that a force gives to a row it adds to
- * the row itself, the d of kernels/noise_body.h. From the next epoch on. */
+/* Sets the time that an epoch stands for, of the rows and of the biases, which never have momenta.
+ * With momenta, `drift` is how much of the momentum that a force gives to a row it adds to the row
+ * itself, the d of kernels/noise_body.h. From the next epoch on. */
 struct langevin_step {
     double rows, biases, drift;
 };
@@ -75,8 +75,7 @@ enum { LANGEVIN_ARRAYS = 2 };
 size_t langevin_ring_arrays(const struct langevin *langevin,
                             struct ring_array arrays[LANGEVIN_ARRAYS]);
 
-/* The sum of the errors' squares as the round left them, from that of those that the epoch met on
- * its way. */
+/* The sum of squared errors after the round, from the sum over the errors met during the epoch. */
 double langevin_squared_error(const struct langevin *langevin, double squared_error);
 
 /* Draws the precisions, given the rows and the errors. */
@@ -90,8 +89,8 @@ const double *langevin_item_squares(const struct langevin *langevin);
 
 /* ---- how large a step may be (langevin_step.c) ----------------------------------------------- */
 
-/* What the precisions of a round have to do with it: that of the ratings, the variance of the
- * widest column of either side, and the largest precision of a column. */
+/* The precisions that a step depends on: the precision of the ratings, the variance of the widest
+ * column of either side, and the largest precision of a column. */
 struct langevin_outlook {
     double noise, user_spread, item_spread, prior;
 };
@@ -108,8 +107,8 @@ struct langevin_stiffness {
 int langevin_measure(const struct langevin *langevin, struct langevin_stiffness *stiffness,
                      struct dpmf_error *error);
 
-/* What was measured, or more where the precisions have changed much since: with many rows they
- * never do, with few they may in every round. */
+/* The measured curvatures, or larger ones where the precisions have changed much since: with many
+ * rows they never do, with few they may in every round. */
 struct langevin_stiffness langevin_stiffness_now(const struct langevin *langevin,
                                                  const struct langevin_stiffness *measured);
 

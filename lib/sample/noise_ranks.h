@@ -1,6 +1,6 @@
 /*
- * What ranks must know of each other's ratings so that together they give every item exactly the
- * noise that is due (noise_schedule.h).
+ * What ranks must know of each other's ratings so that together they inject exactly the scheduled
+ * noise into every item (noise_schedule.h).
  */
 #ifndef DPMF_SAMPLE_NOISE_RANKS_H
 #define DPMF_SAMPLE_NOISE_RANKS_H
@@ -14,7 +14,7 @@
 int noise_ranks_count(const struct dpmf_cluster *cluster, const struct tiling *tiling,
                       uint32_t *ratings, uint32_t *before, size_t n, struct dpmf_error *error);
 
-/* Numbers that become the largest that any rank has. */
+/* Replaces each number by the largest that any rank has. */
 int noise_ranks_max(const struct dpmf_cluster *cluster, uint32_t *values, size_t n,
                     struct dpmf_error *error);
 

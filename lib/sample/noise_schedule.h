@@ -1,5 +1,5 @@
 /*
- * When the rows of a model get the noise that is due to them.
+ * When noise is injected into the rows of a model.
  *
  * Time passes for a row with its own ratings: an epoch has one unit of time, and each of a row's n
  * ratings 1/n of it. A row gets noise q times an epoch, 1/q of a unit each time, after (i + 1/2)
@@ -42,7 +42,7 @@ int noise_schedule_build(struct noise_schedule **schedule, const struct tiling *
                          const struct dpmf_cluster *cluster, struct dpmf_error *error);
 void noise_schedule_free(struct noise_schedule *schedule); /* NULL is fine */
 
-/* About how many bytes it takes. */
+/* The bytes it takes, approximately. */
 uint64_t noise_schedule_bytes(uint64_t n_ratings, uint64_t n_users, uint64_t n_items);
 
 /* Chunks in a slice. None reaches over a multiple of SGD_UNPACK_CHUNKS. */

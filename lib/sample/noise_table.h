@@ -1,7 +1,7 @@
 /*
- * The paper's way to noise: a table of Gaussian numbers, of which a row takes as many as it needs
- * from a random place on, all of them with one random sign. For comparison; what is drawn once is
- * used again and again.
+ * The paper's source of noise: a table of Gaussian numbers, from which a row takes as many as it
+ * needs, starting at a random place, all with one random sign. For comparison; what is drawn once
+ * is used again and again.
  */
 #ifndef DPMF_SAMPLE_NOISE_TABLE_H
 #define DPMF_SAMPLE_NOISE_TABLE_H
@@ -17,7 +17,8 @@ struct noise_table;
 /* "exact", NULL: *size is 0; "table", "table:SIZE". @return 0 or DPMF_ERR_USAGE_VALUE */
 int noise_table_parse(const char *text, size_t *size, struct dpmf_error *error);
 
-/* What the table of a `--noise` takes; nothing, where it has none or makes no sense. */
+/* The bytes that the table of a `noise` setting takes; 0 where there is none or the setting is
+ * invalid. */
 uint64_t noise_table_bytes(const char *text);
 
 int noise_table_init(struct noise_table **table, size_t size, bool signs,

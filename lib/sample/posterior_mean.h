@@ -11,7 +11,7 @@
  *     ratings
  *
  * so that a block's product, times S, is all of what the sample predicts beyond offset and mean
- * biases: predict --intervals wants that. Over all samples d_i and d_j add up to nothing. c is so
+ * biases: intervals of predictions need that. Over all samples d_i and d_j add up to 0. c is so
  * small that an item's row, which similar items are found by and new users are fitted to, is hardly
  * changed by it.
  *
@@ -42,14 +42,13 @@ void posterior_mean_free(struct posterior_mean *mean); /* NULL is fine */
 /* The samples that a mean gains from, as far as a model can hold them. */
 uint32_t posterior_mean_useful(size_t k);
 
-/* The most samples that a model can hold, and the bytes that so many take. */
+/* The most samples that a model can hold, and the bytes that a number of samples takes. */
 uint32_t posterior_mean_most(size_t k);
 uint64_t posterior_mean_bytes(uint64_t n_users, uint64_t n_items, size_t k, uint32_t samples);
 
-/* How many samples to keep of so many, in memory for them of so many bytes: as asked for, or as
- * many as are useful and there is room for; 0 without options->average. @return 0, or
- * DPMF_ERR_USAGE_MEMORY when there is too little, *bytes then being what would do; what to say of
- * it is the caller's to know */
+/* The number of samples to keep: the number asked for, or as many as are useful and fit in *bytes;
+ * 0 without options->average. @return 0, or DPMF_ERR_USAGE_MEMORY when there is too little, *bytes
+ * then being what would be enough; the caller writes the message */
 int posterior_mean_plan(const struct dpmf_train_options *options, uint64_t n_users,
                         uint64_t n_items, uint64_t expected, uint64_t *bytes, uint32_t *samples);
 
@@ -57,7 +56,7 @@ int posterior_mean_plan(const struct dpmf_train_options *options, uint64_t n_use
 int posterior_mean_add(struct posterior_mean *mean, const struct factors *sample,
                        const struct row_store *users, const struct precisions *precisions,
                        struct dpmf_error *error);
-uint32_t posterior_mean_samples(const struct posterior_mean *mean); /* kept by now */
+uint32_t posterior_mean_samples(const struct posterior_mean *mean); /* samples kept so far */
 
 /* Writes the model, by all ranks of a cluster, each of which has the samples of its users and of
  * all items: offset, scale and ids from `like` and the share; `state` gets what a reader must know

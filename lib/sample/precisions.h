@@ -8,8 +8,8 @@
  * and each of these precisions ~ Gamma(alpha, beta), beta being a scale: its density is that of an
  * exponential of mean 100 (alpha = 1, beta = 100, the paper's), nearly flat where precisions are.
  * The paper does not say which meaning of beta is its own. Taken for a rate it would say that
- * variances are above 100, on a scale of 1 to 5, and ratings of a thousand people would not be
- * enough to talk it out of that.
+ * variances are above 100, on a scale of 1 to 5, and the ratings of a thousand people would not
+ * outweigh that.
  *
  * On a scale whose unit is s (factors_unit), biases and errors are s times as large and vectors
  * sqrt(s) times, so the scale of a bias's or an error's precision is beta / s^2 and that of a
@@ -39,12 +39,12 @@ void precisions_begin(struct precisions *precisions);
 
 enum precisions_side { PRECISIONS_USERS, PRECISIONS_ITEMS };
 
-/* Draws those of a side, given the sums of its n rows' squares: by column, and last that of the
- * biases. */
+/* Draws the precisions of a side, given the sums of squares of its n rows: by column, the biases
+ * last. */
 void precisions_draw_side(struct precisions *precisions, enum precisions_side side, uint64_t n,
                           const double *squares, const struct chain_key *key);
 
-/* Draws that of the ratings, given the sum of n errors' squares. */
+/* Draws the precision of the ratings, given the sum of n squared errors. */
 void precisions_draw_noise(struct precisions *precisions, uint64_t n, double squares,
                            const struct chain_key *key);
 
@@ -58,9 +58,9 @@ void precisions_squares(const struct factor_matrix *matrix, size_t k, double *sq
 
 /* log of the density of everything, without its constants: of n ratings with this sum of errors'
  * squares, of rows with these sums of squares (k columns and the biases), and of the precisions. It
- * is that of the model in which every column of U is as long as that of V: what one is longer by
- * and the other shorter changes no prediction, ratings say nothing about it, and no chain comes to
- * an end with it. */
+ * is that of the model in which every column of U is as long as that of V: lengthening one and
+ * shortening the other changes no prediction, ratings carry no information about it, and no chain
+ * converges in it. */
 double precisions_log_density(const struct precisions *precisions, uint64_t n_ratings,
                               double squared_error, uint64_t n_users, const double *user_squares,
                               uint64_t n_items, const double *item_squares);

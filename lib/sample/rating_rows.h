@@ -14,13 +14,13 @@ struct rating_side {
     uint64_t n;
     uint64_t *start;
     uint32_t *other; /* rows of the other side */
-    float *value;    /* less the mean of all */
+    float *value;    /* ratings less the mean of all */
 };
 
 struct rating_rows {
-    uint64_t n_ratings;              /* that are here */
+    uint64_t n_ratings;              /* number of ratings here */
     double mean;                     /* mean of all ratings, on whatever rank */
-    struct rating_side users, items; /* as the store numbers them */
+    struct rating_side users, items; /* both sides, numbered as in the store */
 };
 
 /* In a cluster (else NULL) the store is a rank's share, and all ranks call this; `all` is how many
@@ -30,7 +30,7 @@ int rating_rows_read(struct rating_rows *rows, const struct dpmf_store *store,
                      struct dpmf_error *error);
 void rating_rows_free(struct rating_rows *rows);
 
-/* Bytes that it takes: to make it, and then to keep it. */
+/* The bytes it takes: while it is made, and afterwards. */
 uint64_t rating_rows_bytes(const struct dpmf_store *store, bool making);
 
 #endif

@@ -12,16 +12,15 @@ enum solver { SOLVER_SGD, SOLVER_IALS, SOLVER_GIBBS, SOLVER_SGLD, SOLVER_SGHMC, 
 int solver_find(const char *name, enum solver *solver, struct dpmf_error *error);
 const char *solver_name(enum solver solver);
 
-/* What every sampler refuses of the options, and what options that only samplers have are refused
- * without one. */
+/* Refuses options that no sampler takes and, without a sampler, those that only samplers take. */
 int solver_check_options(enum solver solver, const struct dpmf_train_options *options,
                          struct dpmf_error *error);
 
-/* Epochs of a chain that do not count: as asked for, or what is enough for the solver as a rule;
- * always less than all. */
+/* The burn-in of a chain in epochs: as asked for, or what is usually enough for the solver; always
+ * less than all. */
 uint32_t solver_burn_in(enum solver solver, const struct dpmf_train_options *options);
 
-/* As many chains as asked for, or as are good for the solver. */
+/* The number of chains: as asked for, or the solver's default. */
 uint32_t solver_chains(enum solver solver, const struct dpmf_train_options *options);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct superblock {
     uint64_t first_user, n_users, n_ratings;
-    struct kernel_chunk *chunks; /* in memory, or NULL */
+    struct kernel_chunk *chunks; /* chunks in memory, or NULL */
     uint64_t n_chunks;           /* without the KERNEL_AHEAD past the end */
     uint64_t offset, bytes;      /* in the file */
 };

@@ -21,7 +21,7 @@ enum {
 /* The different ratings of a superblock, as far as a byte can name them. */
 struct tile_values {
     float value[TILE_PACK_VALUES];
-    uint32_t n;                           /* TILE_PACK_VALUES + 1: too many */
+    uint32_t n;                           /* number of values; TILE_PACK_VALUES + 1: too many */
     uint16_t slots[4 * TILE_PACK_VALUES]; /* a table by hash of their numbers plus one */
 };
 

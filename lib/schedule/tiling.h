@@ -34,26 +34,25 @@ struct tiling_options {
     int lanes;                 /* superblocks that are worked on at once: they share L3 */
     const uint64_t *tier_ends; /* NULL, or the paper's tiers: numbers of items, increasing */
     size_t n_tiers;
-    uint64_t superblock_users; /* 0, or as many, where they fit in memory: those of a snapshot */
+    uint64_t superblock_users; /* users of a snapshot's superblocks, if they fit; 0: chosen here */
     uint64_t memory_whole;     /* bytes for all chunks: what needs more is streamed */
     /* Bytes of a streamed run for its slots and for what grows with superblocks */
     uint64_t memory_streamed;
     size_t slots;          /* number of slots, each with a superblock and its user rows */
     uint64_t memory_build; /* bytes for building; chunks that stay in memory count in it */
-    uint64_t *missing;     /* may be NULL. With DPMF_ERR_USAGE_MEMORY: bytes more that would do */
+    uint64_t *missing;     /* receives the missing bytes with DPMF_ERR_USAGE_MEMORY; or NULL */
     const struct tiling_whole *whole; /* NULL: the store has all ratings */
 };
 
-/* What a store has only a share of, or nothing of: whatever must be the same wherever the other
- * shares are. */
+/* What must be the same on all machines, where a store holds only a share of the ratings. */
 struct tiling_whole {
     uint64_t n_ratings;
-    uint64_t *item_ratings;             /* by item */
+    uint64_t *item_ratings;             /* ratings of each item */
     size_t n_parts;                     /* number of parts of the items, 1 or more */
-    uint64_t group_rows, group_ratings; /* that a group has at most: tiling_group_bounds */
+    uint64_t group_rows, group_ratings; /* limits of a group: see tiling_group_bounds */
 };
 
-/* What caches and lanes say about groups, for the first three of `whole`, which gets the others. */
+/* Sets the limits of groups in `whole`, from its other fields, the caches and the lanes. */
 void tiling_group_bounds(const struct tiling_options *options, struct tiling_whole *whole);
 
 /* The chunks of one (superblock, group). */
@@ -74,7 +73,7 @@ size_t tiling_n_groups(const struct tiling *tiling);
 bool tiling_is_streamed(const struct tiling *tiling);
 uint64_t tiling_bytes(const struct tiling *tiling); /* bytes of all chunks, in memory or packed */
 
-/* What was taken off the ratings of all chunks (store_base), and the mean of what is left. */
+/* What was subtracted from the ratings of all chunks (store_base), and the mean of what is left. */
 double tiling_base(const struct tiling *tiling);
 double tiling_mean_rating(const struct tiling *tiling);
 

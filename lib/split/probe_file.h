@@ -1,6 +1,6 @@
 /*
  * A Netflix probe file: (user, item) pairs that a split puts into the test set. `30878:` on a line
- * names an item; the lines after it name users, one each; what follows a comma is not looked at.
+ * names an item; the lines after it name users, one each; what follows a comma is ignored.
  */
 #ifndef DPMF_SPLIT_PROBE_FILE_H
 #define DPMF_SPLIT_PROBE_FILE_H
@@ -30,7 +30,7 @@ int probe_file_bind(struct probe_file *probe, const struct dpmf_store *store,
 /* The user's items, increasing numbers of the store it is bound to; any thread.
  * @return how many there are */
 struct probe_pair {
-    uint32_t user, item; /* numbers of their own, the item's one of the store once bound */
+    uint32_t user, item; /* numbers in this file; the item's is the store's once bound */
 };
 
 size_t probe_file_user(const struct probe_file *probe, const char *id, size_t id_length,

@@ -1,5 +1,5 @@
 /*
- * The time that parts the latest ratings from the rest.
+ * The time that separates the latest ratings from the rest.
  */
 #ifndef DPMF_SPLIT_TIME_CUT_H
 #define DPMF_SPLIT_TIME_CUT_H
@@ -7,8 +7,8 @@
 #include "dpmf.h"
 #include "store/store.h"
 
-/* A rating is late when (time, coin) is at or after this; the coin parts ratings of the same time.
- * A rating without a time is never late. */
+/* A rating is late when (time, coin) is at or after this; the coin separates ratings of the same
+ * time. A rating without a time is never late. */
 struct time_cut {
     int64_t time;
     uint64_t coin;

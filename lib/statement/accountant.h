@@ -1,5 +1,6 @@
 /*
- * What a release costs: exact accounting of Gaussian mechanisms, every figure rounded against us.
+ * What a release costs: exact accounting of Gaussian mechanisms, every figure rounded to the side
+ * that claims less.
  *
  * A sum over users in which each user's share has L2 norm at most 1, published with N(0, 1/mu^2) on
  * every coordinate, is mu-GDP for adding or removing one user. Adaptive composition adds squares.
@@ -8,8 +9,8 @@
  *     delta(eps) = Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2)          (exact, Balle and Wang
  *     2018).
  *
- * "Against us": a delta or an epsilon that is printed is never below the true one, a mu allowed
- * never above.
+ * So a delta or an epsilon that is printed is never below the true one, and an allowed mu never
+ * above it.
  */
 #ifndef DPMF_STATEMENT_ACCOUNTANT_H
 #define DPMF_STATEMENT_ACCOUNTANT_H
@@ -35,7 +36,7 @@ double accountant_epsilon(double mu, double delta);
  * one. */
 double accountant_epsilon_renyi(double mu, double delta);
 
-/* The mu of all of them together: sqrt of the sum of squares, rounded up. */
+/* The mu of several releases together: the root of the sum of squares, rounded up. */
 double accountant_compose(const double *mu, size_t n);
 
 /* What a release that is epsilon-private without any delta is as a Gaussian one, rounded up: mu-GDP

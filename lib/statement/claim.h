@@ -1,6 +1,6 @@
 /*
  * What may be claimed of a release: the one function that decides it. Statement, report,
- * verification, page, export and ledger show what it says, and nothing else.
+ * verification, page, export and ledger all show its result.
  */
 #ifndef DPMF_STATEMENT_CLAIM_H
 #define DPMF_STATEMENT_CLAIM_H

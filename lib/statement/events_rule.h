@@ -14,9 +14,9 @@ enum {
     EVENTS_ROUNDS = 6,
     EVENTS_CLASSES = 20, /* classes of items by popularity, each with its own prior variance */
     EVENTS_NEGATIVES = 99,
-    EVENTS_VOTE_LEAST = 3, /* events of a user who votes */
+    EVENTS_VOTE_LEAST = 3, /* least events of a user who votes */
     EVENTS_WEIGHTS = 7,
-    EVENTS_DEFAULT_WEIGHT = 4, /* its place in events_weights */
+    EVENTS_DEFAULT_WEIGHT = 4, /* place of the default in events_weights */
 };
 
 /* Weights of taste that the vote is about. */
@@ -80,7 +80,7 @@ static inline struct events_rule events_rule_make(double mu) {
 }
 
 /* `snr` is the mean square of popularity over that of the noise which the whole budget would put on
- * it, as the first noisy sum estimates it; what is not a number is taken as none. */
+ * it, as the first noisy sum estimates it; NaN counts as 0. */
 static inline void events_rule_finish(struct events_rule *rule, double snr, size_t n_items) {
     rule->popularity_share = 1;
     rule->factors = rule->rounds = 0;

@@ -54,7 +54,7 @@
 #include "numerics/exact_arithmetic.h"
 
 enum {
-    POSTERIOR_FACTORS = 10, /* unless others are asked for */
+    POSTERIOR_FACTORS = 10, /* default number of factors */
     POSTERIOR_FACTORS_MAX = 256,
     POSTERIOR_ROUNDS = 200,
     POSTERIOR_ROUNDS_MAX = 1000000,
@@ -77,7 +77,7 @@ static const double posterior_fold_in_variance = 4;
 struct posterior_rule {
     double epsilon;
     double range;         /* range of ratings: max - min */
-    double kappa;         /* how far beyond it predictions may go, in the same units */
+    double kappa;         /* distance that predictions may exceed the range by, in the same units */
     double rho;           /* the largest weight */
     uint32_t max_ratings; /* tau */
     uint32_t factors, rounds, chains;

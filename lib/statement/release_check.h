@@ -1,5 +1,5 @@
 /*
- * A release that was read and held against its own statement, for those who make another of it.
+ * A release that was read and checked against its own statement, to make another from it.
  */
 #ifndef DPMF_STATEMENT_RELEASE_CHECK_H
 #define DPMF_STATEMENT_RELEASE_CHECK_H

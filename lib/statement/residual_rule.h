@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Learned columns of item vectors, free ones, both. */
+/* Limits of an item vector's columns: learned, free, and both. */
 enum { RULE_FACTORS_MAX = 20, RULE_FREE_MAX = 20, RULE_WIDTH_MAX = 40, RULE_ROUNDS_MAX = 20 };
 
 /* Recorded in statements since the second; docs/privacy/rule.md says what changed. Rules of ranking
@@ -36,7 +36,7 @@ struct residual_rule {
     double scalar_weight; /* weight of the scalars and of the number of users */
     double bias_ridge;    /* ridge of a user's own bias */
     double first_floor;   /* norm floor: users with few ratings are not blown up to norm 1 */
-    double count_floor;   /* no count is taken to be below so many deviations of its noise */
+    double count_floor;   /* least count, in standard deviations of its noise */
 
     /* The rounds. */
     double moment_weight;
@@ -52,7 +52,7 @@ struct residual_rule {
     double spectrum,
         spectrum_decay; /* assumed variance of factor k: spectrum * k^-decay, for the choice of K */
     size_t factors, rounds; /* learned columns and T; none: biases only */
-    size_t free_columns;    /* besides; 0 but in `residual` */
+    size_t free_columns;    /* free columns besides; 0 except in `residual` */
 };
 
 static inline struct residual_rule residual_rule_make(double mu, bool has_features) {
@@ -78,7 +78,8 @@ static inline struct residual_rule residual_rule_make(double mu, bool has_featur
     };
 }
 
-/* Rounds of so many factors, by the version of the rule that a statement records. */
+/* The number of rounds for a number of factors, by the version of the rule that a statement
+ * records. */
 static inline size_t residual_rule_rounds(size_t factors, uint32_t version) {
     const double least = version < 2 ? 4 : 8;
     return factors == 0 ? 0 : (size_t)fmin(round(least + 1.2 * (double)factors), RULE_ROUNDS_MAX);

@@ -1,7 +1,7 @@
 /*
  * The privacy statement of a release: exactly what was proven, for the file (JSON) and for people
- * (text), and the check of its arithmetic. Nothing in it follows from the private data but through
- * a release that is listed. A whitelist: what is not a field here is not in a release.
+ * (text), and the check of its arithmetic. It depends on the private data only through noisy sums
+ * that it lists. The fields here are a whitelist: nothing else is in a release.
  */
 #ifndef DPMF_STATEMENT_STATEMENT_H
 #define DPMF_STATEMENT_STATEMENT_H
@@ -16,14 +16,14 @@ enum {
     STATEMENT_BITS_MAX = 24, /* most bits of the grid */
     STATEMENT_GROUPS = 3,    /* groups of 2, 3 and 4 ids */
     STATEMENT_VERSION_MAX = 23,
-    STATEMENT_DELTAS = 4, /* at which epsilon is given beside the declared one */
+    STATEMENT_DELTAS = 4, /* number of further deltas at which epsilon is given */
 };
 
 /* One noisy sum: every coordinate has round(N(0, sigma^2)) added, in units of 2^-bits of the norm
  * bound. */
 struct statement_release {
     char name[24];        /* "counts and biases", "round 3" */
-    uint64_t coordinates; /* how many numbers were published; public sizes alone */
+    uint64_t coordinates; /* number of published numbers, which follows from public sizes alone */
     uint64_t sigma;       /* whole grid units */
     uint32_t bits;        /* the grid: 2^-bits, so mu = 2^bits / sigma */
     uint64_t draws;       /* draws of noise: must equal coordinates */
@@ -51,7 +51,7 @@ struct statement_extension {
 
 /* How events came out of ratings. */
 enum statement_liked {
-    STATEMENT_LIKED_NOT,     /* they did not */
+    STATEMENT_LIKED_NOT,     /* not made of ratings */
     STATEMENT_LIKED_FROM,    /* every rating of at least a threshold is one */
     STATEMENT_LIKED_ANY,     /* every rating is one */
     STATEMENT_LIKED_SEVERAL, /* ratings of several inputs, each with its own threshold */
@@ -63,42 +63,42 @@ struct statement_figures {
     double mu, exact, renyi; /* mu of all rounds; epsilon at the statement's delta, both ways */
     double group[STATEMENT_GROUPS];         /* epsilon of 2, 3 and 4 ids together */
     double at_delta[STATEMENT_DELTAS];      /* epsilon at each of statement_deltas */
-    double release[STATEMENT_RELEASES_MAX]; /* mu of each */
+    double release[STATEMENT_RELEASES_MAX]; /* mu of each noisy sum */
     double loss_bound, loss_scale;          /* B, and a = epsilon / B */
     double replaced, added; /* epsilon of one rating; the second is 0 where there is none */
 };
 
 struct statement {
-    uint32_t format;                /* that it was read in; 0: this version's */
-    uint8_t id[STATEMENT_ID_BYTES]; /* random */
+    uint32_t format;                /* format it was read in; 0: this version's */
+    uint8_t id[STATEMENT_ID_BYTES]; /* random id */
     const char *mechanism;          /* see mechanism_names.h */
     uint32_t rule_version;          /* version of the mechanism's public rule; 0: the first */
     double epsilon,
         delta; /* claimed; epsilon(releases, delta) is at most this. Conditional: delta 0 */
     double range_min, range_max; /* declared range of ratings; 0 and 1 for events */
     uint64_t items;              /* in the public catalogue, without those of an extension */
-    uint64_t declared_users;     /* as declared by the curator, 0: not */
-    bool has_features;           /* public item features were used */
+    uint64_t declared_users;     /* number of users that the curator declares; 0: not declared */
+    bool has_features;           /* whether public item features were used */
     /* a list of users with smaller epsilons was applied; it is taken as public */
     bool is_personalised;
     /* whether a list with anyone else in it was refused, as for 0.1.0's conditional releases */
     bool wishes_show_members;
-    bool catalogue_from_ratings; /* the catalogue was not given: it says which items anyone rated */
+    bool catalogue_from_ratings; /* the items are those of the ratings: they show what was rated */
     /* a query, a view or a generated column of a database gave the ratings, and may relate people
      * to each other */
     bool is_queried;
-    bool names_no_generated;    /* it speaks of a query or a view alone, as statements once did */
+    bool names_no_generated;    /* names only queries and views, as older statements do */
     enum statement_liked liked; /* how ratings became events, if the release is of events */
     double like;                /* threshold of STATEMENT_LIKED_FROM; else 0 */
-    bool is_research; /* made with --research: metrics of private data were shown; not releasable */
-    bool is_insecure; /* noise from a seed: NOT PRIVATE */
+    bool is_research; /* made for research: metrics of private data were shown; not releasable */
+    bool is_insecure; /* whether the noise came from a seed: NOT PRIVATE */
     char
         version[STATEMENT_VERSION_MAX + 1]; /* version of the library that wrote it; "": this one */
     struct statement_build build;
     struct about about;                   /* declared by the curator */
     struct statement_posterior posterior; /* rule of a conditional one; else 0 */
     struct statement_extension extension; /* where the release extends another; else 0 */
-    size_t n_releases;                    /* none, of a conditional one */
+    size_t n_releases;                    /* number of noisy sums; 0 for a conditional release */
     struct statement_release releases[STATEMENT_RELEASES_MAX];
 };
 
@@ -129,7 +129,7 @@ int statement_from_json(const char *json, size_t n, struct statement *statement,
 int statement_from_json_figures(const char *json, size_t n, struct statement *statement,
                                 struct statement_figures *figures, struct dpmf_error *error);
 
-/* Whether a mechanism calls one of its noisy rounds so. */
+/* Whether a mechanism has a noisy round of this name. */
 bool statement_round_is_known(const char *name);
 
 /* Recomputes the arithmetic. @return 0, or DPMF_ERR_PRIVACY_NOT_VERIFIED with what does not fit */

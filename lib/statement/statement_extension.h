@@ -1,8 +1,8 @@
 /*
  * What a statement says of items that were added to a release after it was made, placed by public
- * features: that they cost nothing, because nobody's ratings were looked at, and of which release
- * they extend, its parent. All that the parent held is in the extended release, unchanged, so that
- * the parent can be made from it again, byte by byte, and its signature be checked.
+ * features: that they cost nothing, because nobody's ratings were looked at, and which release they
+ * extend, its parent. All that the parent held is in the extended release, unchanged, so that the
+ * parent can be made from it again, byte by byte, and its signature be checked.
  */
 #ifndef DPMF_STATEMENT_STATEMENT_EXTENSION_H
 #define DPMF_STATEMENT_STATEMENT_EXTENSION_H
@@ -16,7 +16,7 @@
 /* The last member of the statement, which is open; nothing where there is no extension. */
 void statement_extension_json(struct dpmf_json *json, const struct statement *statement);
 
-/* Takes it back. @return whether it was sound */
+/* Reads it back. @return whether it was valid */
 bool statement_extension_take(struct json_reader *json, struct json_token value,
                               struct statement_extension *extension);
 

@@ -10,17 +10,17 @@
 
 struct statement_page {
     struct byte_buffer text;
-    bool failed;    /* no memory */
-    bool of_events; /* what people have is called events, not ratings */
+    bool failed;    /* whether memory ran out */
+    bool of_events; /* whether ratings are called events */
 };
 
-void statement_page_put(struct statement_page *page, const char *bytes, size_t n); /* as it is */
+void statement_page_put(struct statement_page *page, const char *bytes, size_t n); /* unchanged */
 /* A paragraph; a point of a list; a line that is not broken. */
 void statement_page_say(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
 void statement_page_point(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
 void statement_page_line(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
 
-/* In a text about ratings, in its place, what they are called where there are only events. */
+/* The word for ratings in a text, or its replacement where there are only events. */
 void statement_page_rename(char *text);
 
 /* Words that are not dpmf's: "| Label: text". The text is one line of UTF-8. */

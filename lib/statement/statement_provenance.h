@@ -1,7 +1,7 @@
 /*
  * What a statement says beside its promise: epsilon at other deltas, where the public constants
- * come from, the build that made the release, and what the curator declares. The last is not dpmf's
- * word, and stands apart. Since format 2.
+ * come from, the build that made the release, and what the curator declares. The last is not
+ * verified by dpmf, and is kept separate. Since format 2.
  */
 #ifndef DPMF_STATEMENT_STATEMENT_PROVENANCE_H
 #define DPMF_STATEMENT_STATEMENT_PROVENANCE_H
@@ -21,8 +21,7 @@ void statement_build_fill(struct statement_build *build);
 void statement_provenance_json(struct dpmf_json *json, const struct statement *statement,
                                const struct statement_figures *figures);
 
-/* Takes a member back when it is one of these. @return whether it is; `*taken`: whether it was
- * sound */
+/* Reads a member when it is one of these. @return whether it is; `*taken`: whether it was valid */
 bool statement_provenance_take(struct json_reader *json, const struct json_token *key,
                                struct json_token value, struct statement *statement,
                                struct statement_figures *figures, bool *taken);

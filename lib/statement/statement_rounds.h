@@ -7,7 +7,7 @@
 
 #include "statement/statement.h"
 
-/* Shares are computed in doubles: mechanisms spend a hair less than all of mu. */
+/* Shares are computed in doubles: mechanisms spend slightly less than all of mu. */
 #define MECHANISM_MU_SPENT (1 - 1e-12)
 
 #define DPALS_FIRST_SHARE 0.2
@@ -16,8 +16,8 @@
 #define GRAM_CALIBRATION_SHARE 0.05
 enum { DPALS_ROUNDS_MORE = 4, LANGEVIN_STEPS = 16, GRAM_CALIBRATIONS = 2, GRAM_ITEMS_MIN = 16 };
 
-/* sigma of a noisy sum of that mu, in units of a grid of so many bits: the least whole number that
- * keeps it. */
+/* sigma of a noisy sum with this mu, in units of a grid of `bits` bits: the least whole number that
+ * is enough. */
 double statement_sigma(double mu, uint32_t bits);
 
 /* Whether the rounds are those of the mechanism, each in its place, under its name and with the

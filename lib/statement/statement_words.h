@@ -17,7 +17,7 @@ enum {
         10, /* epsilon above which a conditional claim says nothing of a finite run */
 };
 
-/* What was done with a list of wishes: not that everyone who has one is in it, which nobody but the
+/* What was done with a list of wishes. It does not claim that the list is complete, which only the
  * curator can know. */
 #define STATEMENT_WISHES                                                                           \
     "The curator gave a list of users with smaller epsilons of their own, and it was applied: a "  \

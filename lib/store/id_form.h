@@ -11,10 +11,10 @@
 struct id_form {
     bool takes_text;     /* any text, kept as it is */
     bool takes_whole;    /* whole numbers, without zeroes in front */
-    bool is_signed;      /* these may be below 0, and of any size */
-    bool from_one;       /* no 0: rows of a matrix */
-    bool is_utf8;        /* nothing else can be read */
-    const char *without; /* what separates its columns, and so is in no id; NULL: nothing */
+    bool is_signed;      /* whether whole numbers may be negative, and of any size */
+    bool from_one;       /* whether numbers begin at 1: rows of a matrix */
+    bool is_utf8;        /* whether only UTF-8 can be read */
+    const char *without; /* characters that separate columns, and so occur in no id; NULL: none */
 };
 
 /* The form of the ids that a format's reader makes; any form for an unknown name. */
@@ -27,7 +27,7 @@ struct id_form store_id_form(const struct dpmf_store *store);
 struct id_form id_form_either(const struct id_form *a, const struct id_form *b);
 
 struct id_text {
-    const char *text; /* in what was given, or in `number` */
+    const char *text; /* the id, within the given text or in `number` */
     size_t n;
     char number[NUMBER_SPELLED_MAX];
 };

@@ -16,7 +16,7 @@ int rating_sorter_init(struct rating_sorter **sorter, uint64_t memory, const cha
                        struct dpmf_error *error);
 void rating_sorter_free(struct rating_sorter *sorter); /* NULL is fine */
 
-/* How much memory records may take from now on; more than that is spilled. */
+/* Limits the memory of records from now on; what exceeds it is spilled. */
 void rating_sorter_set_memory(struct rating_sorter *sorter, uint64_t memory);
 
 /* The values are counts of events: those of a pair add up, to STORE_COUNT_MAX at most, and its time
@@ -29,7 +29,7 @@ int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const 
                       const double *value, const int64_t *time, size_t n, struct dpmf_error *error);
 
 bool rating_sorter_has_times(const struct rating_sorter *sorter);
-uint64_t rating_sorter_spilled(const struct rating_sorter *sorter); /* bytes */
+uint64_t rating_sorter_spilled(const struct rating_sorter *sorter); /* bytes spilled so far */
 
 /* No more ratings: cuts users 0 .. n_users-1 into slices. Every user has at least one rating. */
 int rating_sorter_finish(struct rating_sorter *sorter, uint64_t n_users, struct dpmf_error *error);

@@ -11,7 +11,7 @@
 
 enum { SHARDS_MAX = 4096, SHARD_NAME_MAX = 32 };
 
-/* What the list says of a shard. */
+/* What the list records of a shard. */
 struct shard_entry {
     char file[SHARD_NAME_MAX];
     uint64_t users, ratings, digest; /* see store_digest */

@@ -24,7 +24,7 @@ enum {
     STORE_FLAG_HALF = 8,   /* the header says which half of which split this is */
 
     STORE_HEADER_BYTES = 64,
-    STORE_HEADER_LAYOUT = 16, /* where the layout is in it */
+    STORE_HEADER_LAYOUT = 16, /* offset of the layout in the header */
     STORE_BLOCK_HEADER = 32,
     STORE_ITEMS_HEADER = 24,
     STORE_INDEX_ENTRY = 40,

@@ -11,8 +11,8 @@
 
 /* What decided where the fields of a record are. Of several inputs the smallest counts. */
 enum store_origin {
-    STORE_ORIGIN_UNKNOWN, /* not recorded: a store of version 0.1.0 */
-    STORE_ORIGIN_GUESSED, /* a record: the first one */
+    STORE_ORIGIN_UNKNOWN, /* not recorded: version 0.1.0 wrote the store */
+    STORE_ORIGIN_GUESSED, /* the first record */
     /* Other records: blocks under a header line, ratings chosen by a cut through everyone's */
     STORE_ORIGIN_TOGETHER,
     STORE_ORIGIN_DECLARED, /* whoever imported it, a header, or the schema of a database */
@@ -28,7 +28,7 @@ enum {
 
 /* How events came out of ratings. */
 enum store_liked {
-    STORE_LIKED_NOT,     /* they did not: ratings, or events from the start */
+    STORE_LIKED_NOT,     /* the store holds ratings, or events from the start */
     STORE_LIKED_FROM,    /* every rating of at least a threshold is one */
     STORE_LIKED_ANY,     /* every rating is one */
     STORE_LIKED_SEVERAL, /* inputs differed */
@@ -76,7 +76,7 @@ uint32_t store_layout_format_whole(const char *name);
 const char *store_layout_format_name(size_t i);
 
 /* Adds what a further input says. Begin with store_layout_declared(). Inputs of ratings and of
- * events are not to be joined. */
+ * events must not be mixed. */
 void store_layout_join(struct store_layout *all, const struct store_layout *one);
 
 /* Notes that this is a half of a split, which `split` identifies. Nothing where STORE_SPLITS were

@@ -1,6 +1,6 @@
 /*
  * What a column or a key is for, by its name: the one list that CSV headers, `.inter` headers, JSON
- * keys and --columns are understood with.
+ * keys and lists of columns are read with.
  */
 #ifndef DPMF_TABLES_COLUMN_NAMES_H
 #define DPMF_TABLES_COLUMN_NAMES_H
@@ -30,7 +30,7 @@ enum column_role column_role_of(const char *name, size_t n);
 
 enum { COLUMN_LIST_MAX = 256 };
 
-/* Reads the text of --columns: for each role its column, or -1. Without a rating the records are
+/* Reads a list of columns: for each role its column, or -1. Without a rating the records are
  * events, with a count or without. */
 int column_list_parse(const char *list, int32_t column[COLUMN_ROLES], uint32_t *n_columns,
                       bool *holds_events, struct dpmf_error *error);
@@ -38,8 +38,8 @@ int column_list_parse(const char *list, int32_t column[COLUMN_ROLES], uint32_t *
 /* The columns that names were found for. */
 struct columns_found {
     int32_t column[COLUMN_NAMED]; /* first column of each role, or -1 */
-    int32_t second[COLUMN_NAMED]; /* and a second that claims it, or -1 */
-    bool has_other;               /* there are columns besides these */
+    int32_t second[COLUMN_NAMED]; /* second column of the same role, or -1 */
+    bool has_other;               /* whether there are other columns */
 };
 
 void columns_found_begin(struct columns_found *found);

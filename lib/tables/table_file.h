@@ -1,8 +1,7 @@
 /*
  * Tables that a private run takes as public: catalogues, item features, users' wishes. As those of
  * dpmf_table_read, but a row is a line: a quote that is not closed in its line is an error of the
- * file, so that it cannot make one field of the rows that follow. And all of it is text: UTF-16,
- * and a NUL byte, are errors too.
+ * file, so that it cannot swallow the rows that follow. UTF-16 and NUL bytes are errors too.
  */
 #ifndef DPMF_TABLES_TABLE_FILE_H
 #define DPMF_TABLES_TABLE_FILE_H

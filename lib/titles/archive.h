@@ -9,12 +9,12 @@
 
 #include "dpmf_client.h"
 
-/* An archive on the way from member to member. */
+/* The position in an archive, member by member. */
 struct archive {
     const uint8_t *bytes;
     size_t n;
     size_t at;           /* where the next entry of the list is */
-    uint32_t left;       /* entries that come */
+    uint32_t left;       /* number of entries to come */
     uint64_t n_unpacked; /* bytes unpacked so far */
     const char *path;    /* name of the archive, for errors */
 };

@@ -16,7 +16,7 @@ struct diary_service {
     const char *name;
     enum diary_kind kind;
     double scale_min, scale_max; /* scale of its ratings; both 0: the model's */
-    bool zero_is_none;           /* a rating of 0 is none */
+    bool zero_is_none;           /* whether a rating of 0 means none */
     bool has_episodes;           /* titles may name seasons and episodes */
 };
 
@@ -28,7 +28,7 @@ struct diary_record {
     double rating; /* NaN: none */
     uint64_t plays;
     int64_t line;
-    bool is_wish;   /* wanted, and not had yet */
+    bool is_wish;   /* whether it is only wanted */
     bool is_trifle; /* a trailer, a podcast, a few seconds of a song */
 };
 
@@ -62,7 +62,7 @@ struct dpmf_diary {
     size_t n_slots;
     struct dpmf_diary_info info;
 
-    /* Whose history it is, where a service names its people; of all its files together. */
+    /* The owner of the history, where a service names its people, over all its files. */
     const struct diary_service *person_service; /* NULL: nobody is named yet */
     uint64_t person;                            /* hash of the name */
 
@@ -70,9 +70,9 @@ struct dpmf_diary {
     bool is_matched;
     uint64_t items;
     double min, max; /* its scale */
-    bool ranks;      /* it learns from events */
-    double event;    /* what an event counts as */
-    bool has_scale;  /* else it is a release of events, which does not say what scale there was */
+    bool ranks;      /* whether it learns from events */
+    double event;    /* value of an event */
+    bool has_scale;  /* whether its scale is known; not for releases of events */
 };
 
 static inline struct title_part diary_text(const struct dpmf_diary *diary,
@@ -102,12 +102,12 @@ int diary_refuse_people(const struct title_part *column, const char *name, int64
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The service whose table begins so, or NULL. */
+/* The service whose table begins like this, or NULL. */
 const char *diary_table_service(const char *bytes, size_t n);
 int diary_table_read(struct dpmf_diary *diary, const char *bytes, size_t n, const char *name,
                      struct dpmf_error *error);
 
-/* The service whose JSON begins so, or NULL. */
+/* The service whose JSON begins like this, or NULL. */
 const char *diary_json_service(const char *bytes, size_t n);
 int diary_json_read(struct dpmf_diary *diary, const char *bytes, size_t n, const char *name,
                     struct dpmf_error *error);

@@ -10,7 +10,7 @@
 
 enum letter_kind {
     LETTER_BREAK, /* ends a word: a blank, a dash, a symbol */
-    LETTER_SKIP,  /* counts for nothing: a mark, an apostrophe, a soft sign */
+    LETTER_SKIP,  /* ignored: a mark, an apostrophe, a soft sign */
     LETTER_WORD,  /* part of a word, and perhaps several letters */
 };
 

@@ -19,9 +19,9 @@ struct title_wanted {
 /* What was found. */
 struct title_found {
     enum dpmf_match match;
-    uint32_t item; /* where the match is likely or sure */
+    uint32_t item; /* the item, where the match is likely or sure */
     uint32_t candidates[DPMF_CANDIDATES_MAX];
-    uint32_t n_candidates; /* where it is unsure */
+    uint32_t n_candidates; /* number of candidates, where it is unsure */
 };
 
 /* There must be entries. */

@@ -34,8 +34,8 @@ struct title_parts {
     struct title_part article;             /* "The"; empty where none stood behind a comma */
     struct title_part group[TITLE_GROUPS]; /* with their brackets, in order; the year too */
     size_t n_groups;
-    size_t year_group; /* the one that is the year; TITLE_GROUPS: none */
-    int32_t year;      /* 0: none */
+    size_t year_group; /* place of the group that is the year; TITLE_GROUPS: none */
+    int32_t year;      /* year; 0: none */
 };
 
 void title_parts_find(const char *text, size_t n, struct title_parts *parts);

@@ -9,7 +9,7 @@
 #include "train/row_store.h"
 
 struct best_epoch {
-    bool kept;                      /* there is one */
+    bool kept;                      /* whether there is a copy */
     struct factor_matrix matrix[2]; /* users and items; with `rows` in files, only biases */
     struct row_store rows[2];
 };
@@ -19,7 +19,7 @@ int best_epoch_init(struct best_epoch *best, const struct factors *factors, cons
                     struct dpmf_error *error);
 void best_epoch_free(struct best_epoch *best); /* may be called for a zeroed one */
 
-/* Copies the model there, and back; `users` has the rows of users. */
+/* Copy the model into it, and back; `users` has the rows of users. */
 int best_epoch_keep(struct best_epoch *best, const struct factors *factors,
                     const struct row_store *users, struct dpmf_error *error);
 int best_epoch_restore(const struct best_epoch *best, struct factors *factors,

@@ -4,7 +4,7 @@
  *     r_ij = mean + b_i + b_j + e_ij,  b_i ~ N(0, users),  b_j ~ N(0, items),  e_ij ~ N(0, noise),
  *
  * whose three variances are estimated from the ratings. Each bias is the average of what is left of
- * its ratings, shrunk as its variance asks for: someone with two ratings hardly differs from the
+ * its ratings, shrunk as its variance requires: someone with two ratings hardly differs from the
  * mean, someone with two hundred does. SGD in small steps would take hundreds of epochs to get
  * there for rows with few ratings.
  */

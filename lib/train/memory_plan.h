@@ -11,7 +11,7 @@
 
 struct memory_plan {
     const struct dpmf_store *store, *valid; /* valid may be NULL */
-    const struct factor_ids *user_ids;      /* NULL: they are not kept */
+    const struct factor_ids *user_ids;      /* NULL: ids are not kept */
     const struct kernel_set *kernels;
     uint32_t k;
     enum sgd_order order;
@@ -20,12 +20,12 @@ struct memory_plan {
     uint64_t memory;   /* memory of the run; 0: the default */
     bool has_best;     /* a copy of the best epoch is kept */
     uint64_t first;    /* bytes that finding the first biases takes; memory_plan_divide sets 0 */
-    bool first_or_not; /* the run can do without first biases where memory is short */
+    bool first_or_not; /* whether the run can do without first biases where memory is short */
     uint64_t sampler;  /* bytes that a sampler takes beside the model */
     uint64_t momenta;  /* bytes that a sampler takes only where all is in memory */
     uint64_t whole;    /* bytes for the chunks of a run in memory, found by memory_plan_divide */
     uint64_t fixed;    /* bytes that such a run takes beside its chunks */
-    uint64_t missing;  /* bytes, found by memory_plan_divide, before there is anything to divide */
+    uint64_t missing;  /* bytes that are missing, found by memory_plan_divide */
 };
 
 /* Bytes that an open store keeps: its items and its index. */
@@ -35,12 +35,12 @@ uint64_t memory_plan_store(const struct dpmf_store *store);
  * lane that is behind could hold up the others for good. */
 size_t memory_plan_slots(const struct memory_plan *plan);
 
-/* Fills in what tiling.h calls memory. @return 0, or DPMF_ERR_USAGE_MEMORY with how much would
- * do */
+/* Divides the memory: fills in the memory fields of tiling.h. @return 0, or DPMF_ERR_USAGE_MEMORY
+ * with how much would do */
 int memory_plan_divide(struct memory_plan *plan, struct tiling_options *options,
                        struct dpmf_error *error);
 
-/* Says that so many bytes more than plan->missing would do. @return DPMF_ERR_USAGE_MEMORY */
+/* Reports that `bytes` bytes beyond plan->missing would be enough. @return DPMF_ERR_USAGE_MEMORY */
 int memory_plan_refuse(const struct memory_plan *plan, uint64_t bytes, struct dpmf_error *error);
 
 #endif

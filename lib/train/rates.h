@@ -1,5 +1,5 @@
 /*
- * Step sizes: what is used when nobody says otherwise, and how they fall.
+ * Step sizes: their defaults, and how they fall.
  */
 #ifndef DPMF_TRAIN_RATES_H
 #define DPMF_TRAIN_RATES_H

@@ -1,5 +1,5 @@
 /*
- * Going on from a snapshot.
+ * Continuing from a snapshot.
  */
 #ifndef DPMF_TRAIN_RESUME_H
 #define DPMF_TRAIN_RESUME_H
@@ -9,14 +9,14 @@
 #include "train/best_epoch.h"
 #include "train/row_store.h"
 
-/* Opens a snapshot and compares it with the state of a run that is to begin: `k`, the ratings, the
- * rates and the seed must be the same. */
+/* Opens a snapshot and compares it with the state of a new run: `k`, the ratings, the rates and the
+ * seed must be the same. */
 int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
                 const struct checkpoint_state *state, struct dpmf_error *error);
 
-/* Compares what the snapshot's run was asked for with what this one is: what would break a promise
- * is refused, what changes the result is reported to run->warn. Without a validation set its best
- * epoch is forgotten. */
+/* Compares the settings of the snapshot's run with those of this one: differences that would break
+ * a promise are refused, those that change the result are reported to run->warn. Without a
+ * validation set its best epoch is forgotten. */
 int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options *options,
                    const char *kernels, bool has_valid, const struct dpmf_run *run,
                    struct dpmf_error *error);

@@ -23,11 +23,11 @@
 #include "cluster/cluster.h"
 #include "schedule/tiling.h"
 
-/* What travels with a row: so many bytes of each array. */
+/* An array whose elements travel with their rows. */
 struct ring_array {
     void *rows;
     size_t row_bytes;
-    bool stays; /* with whoever has the part: it is not gathered */
+    bool stays; /* whether it stays with whoever has the part, and is not gathered */
 };
 
 enum { RING_ARRAYS_MAX = 4 };

@@ -1,6 +1,6 @@
 /*
  * Rows of vectors that are in memory or, where memory does not allow it, in a nameless file of mode
- * 0600. Who works on them takes a range at a time and need not know which.
+ * 0600. Code that works on them takes a range at a time and need not know which.
  */
 #ifndef DPMF_TRAIN_ROW_STORE_H
 #define DPMF_TRAIN_ROW_STORE_H
@@ -10,8 +10,8 @@
 struct row_store {
     uint64_t n;
     size_t stride; /* floats from row to row, in memory and in the file */
-    float *rows;   /* in memory; NULL: in the file */
-    int file;      /* -1 without */
+    float *rows;   /* rows in memory; NULL: in the file */
+    int file;      /* descriptor of the file; -1: none */
 };
 
 /* Rows that are in memory already and stay the caller's. */

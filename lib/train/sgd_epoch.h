@@ -40,7 +40,7 @@ void sgd_epoch_free(struct sgd_epoch *epoch);
 struct sgd_rates {
     float rate, reg;            /* eta and lambda of the factors */
     float bias_rate, bias_reg;  /* eta and lambda of the biases */
-    float user_hold, item_hold; /* what is left of a bias once an epoch, less 1: 0, or below */
+    float user_hold, item_hold; /* relative change of each bias once an epoch: 0 or negative */
 };
 
 /* What a sampler does on the way; called by any worker, each with its own number. */
@@ -86,12 +86,12 @@ struct sgd_watch {
     int (*before_group)(void *self, uint32_t epoch, size_t superblock, size_t group,
                         struct dpmf_error *error);
 
-    const struct sgd_noise *noise; /* noise of a sampler; NULL for SGD */
+    const struct sgd_noise *noise; /* a sampler's noise; NULL for SGD */
 };
 
-/* Runs epoch number `number`, from superblock `first` on. *done is how many superblocks of it are
- * done in the end, whatever the result: but after a failure or when it was stopped at once, nothing
- * is known of those after them. */
+/* Runs epoch number `number`, from superblock `first` on. *done is the number of superblocks that
+ * are done in the end, whatever the result. After a failure, or when it was stopped at once, the
+ * state of those after them is unknown. */
 int sgd_epoch_run(struct sgd_epoch *epoch, uint32_t number, size_t first,
                   const struct sgd_rates *rates, const struct sgd_watch *watch, size_t *done,
                   struct dpmf_error *error);

@@ -30,7 +30,7 @@ struct snapshot_source {
     const struct sgd_epoch *epoch;
     const struct best_epoch *best; /* NULL without a validation set */
     double worst_rmse;             /* a larger error so far means that the run has diverged */
-    uint64_t every_superblocks;    /* what is due when; 0 each when it is not by that */
+    uint64_t every_superblocks;    /* intervals between snapshots; 0: not by this measure */
     double every_seconds;
     uint32_t first_epoch;    /* epoch that the run begins with */
     size_t first_superblock; /* superblock that the run begins with, where no snapshot is needed */

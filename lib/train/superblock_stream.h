@@ -3,7 +3,7 @@
  * thread fills free slots with the superblocks of an epoch in their order (chunks, user rows and
  * biases); workers take superblocks and give them back; a writer thread puts the user rows back and
  * frees the slot. The number of slots bounds what is in flight. Where everything is in memory there
- * are no threads and no slots, and taking is looking.
+ * are no threads and no slots, and nothing is copied.
  */
 #ifndef DPMF_TRAIN_SUPERBLOCK_STREAM_H
 #define DPMF_TRAIN_SUPERBLOCK_STREAM_H

@@ -13,12 +13,12 @@ enum { SEARCH_AXES_MAX = 8 };
 
 /* A setting: above 0, and looked for on a logarithmic scale. */
 struct search_axis {
-    double start;       /* what is tried first */
-    double low, high;   /* where to look; start is between them */
-    double least, most; /* how far `low` and `high` may move when the best lies at the edge */
+    double start;       /* value that is tried first */
+    double low, high;   /* bounds of the search; start is between them */
+    double least, most; /* limits of `low` and `high`, which move when the best lies at the edge */
     double step;        /* values are multiples of it; 0: numbers of three significant digits */
-    bool is_held;       /* stays at `start` */
-    bool is_risky;      /* values that are not finite come of large settings of this */
+    bool is_held;       /* whether it stays at `start` */
+    bool is_risky;      /* whether large settings may give results that are not finite */
 };
 
 struct search;
@@ -30,7 +30,7 @@ void search_free(struct search *search); /* NULL is fine */
 /* @return 1 with settings that were not tried yet, 0 when none are left, or a negative code */
 int search_next(struct search *search, double *settings, struct dpmf_error *error);
 
-/* What came of settings. A value that is not finite says that they are no good. */
+/* Adds the result of settings. A result that is not finite rules them out. */
 int search_tell(struct search *search, const double *settings, double value,
                 struct dpmf_error *error);
 

@@ -24,7 +24,7 @@ int first_step_repeat(struct first_step *step, const struct mechanism_input *inp
 
 void first_step_free(struct first_step *step);
 
-/* How many factors so many items can bear: 0 for a handful, whatever the rule wants. */
+/* The most factors for a number of items: 0 for a handful, whatever the rule says. */
 size_t first_step_factors(double wanted, size_t most, size_t n_items);
 
 #endif

@@ -29,7 +29,7 @@ void user_moments_read(const double *sums, double sigma, struct public_model *mo
                        struct moments_read *out);
 
 /* B with B C B^T = 1 (K x K): coordinates in which users are white. Where they vary more than they
- * should it goes further, by the power `over`, so that rounds need not creep there. */
+ * should it goes further, by the power `over`, so that fewer rounds are needed. */
 void user_moments_whiten(const double *C, size_t K, double over, double *B);
 
 #endif

@@ -17,7 +17,7 @@
 
 /* ---- a user's part --------------------------------------------------------------------------- */
 
-noisy_sum_contribute events_contribute_popularity; /* `self` is not looked at; width 1 */
+noisy_sum_contribute events_contribute_popularity; /* `self` is not used; width 1 */
 
 struct events_round {
     const struct public_model *model;

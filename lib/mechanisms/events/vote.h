@@ -4,9 +4,9 @@
  * everything else, and contributes those gains.
  *
  * Every candidate must already be public: a post-processing of noisy sums that are accounted for,
- * or a release paid for in full. Scoring anything else would make one person's vote depend on other
- * people. A user's coins (which record, what it is compared with) come from private_user.coin,
- * which depends on their id and a secret key alone.
+ * or a release that is accounted for in full. Scoring anything else would make one person's vote
+ * depend on other people. A user's coins (which record, what it is compared with) come from
+ * private_user.coin, which depends on their id and a secret key alone.
  */
 #ifndef DPMF_MECHANISMS_EVENTS_VOTE_H
 #define DPMF_MECHANISMS_EVENTS_VOTE_H

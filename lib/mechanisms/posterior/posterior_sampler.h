@@ -32,16 +32,16 @@ struct posterior_chain {
     struct thread_pool *pool;
     uint32_t number; /* the chain's number: each has draws of its own */
     uint64_t round;
-    uint64_t warming;            /* so many rounds accept every proposal, to begin with */
+    uint64_t warming;            /* number of rounds at the beginning that accept every proposal */
     double *users, *items;       /* n x D: u_i, b_i and v_j, c_j */
     double mean_c;               /* g */
     double loss;                 /* L after the last round, clamped and weighted */
-    uint64_t proposed, accepted; /* rows, in the rounds after those */
+    uint64_t proposed, accepted; /* rows in later rounds */
 
     bool (*should_stop)(void *self); /* NULL, or asked now and then during a round, by one thread */
     void *self;
 
-    struct posterior_worker *workers; /* one a thread */
+    struct posterior_worker *workers; /* one for each thread */
     struct posterior_sums *sums;      /* one for a few users */
 };
 
