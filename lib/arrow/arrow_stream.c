@@ -40,7 +40,7 @@ static int fail(struct stream_table *self, int number, struct dpmf_error *error)
     error_set(error, DPMF_ERR_IO_READ,
               said && *said ? "the Arrow stream failed: %.*s" : "the Arrow stream failed%.*s",
               SAID_MAX, said ? said : "");
-    error_hint(error, "it comes from whoever made the stream: try to read it there");
+    error_hint(error, "the error comes from the program that made the stream: check it there");
     return DPMF_ERR_IO_READ;
 }
 
@@ -227,7 +227,7 @@ int arrow_stream_open(struct ArrowArrayStream *stream, bool is_private, struct a
     *table = NULL;
     if (!stream->release) {
         error_set(error, DPMF_ERR_INPUT_ARROW, "the Arrow stream was read already");
-        error_hint(error, "a stream can be read once: make a new one");
+        error_hint(error, "a stream can be read only once: make a new one");
         return DPMF_ERR_INPUT_ARROW;
     }
     struct stream_table *self = memory_alloc_zero(1, sizeof *self);

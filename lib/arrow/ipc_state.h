@@ -41,7 +41,7 @@ struct ipc_reader {
     uint64_t n_batches;
     uint8_t *metadata;
     size_t metadata_capacity;
-    struct ipc_dictionary *dictionary[ARROW_CHOSEN]; /* of the chosen columns; NULL: none */
+    struct ipc_dictionary *dictionary[ARROW_CHOSEN]; /* dictionaries of chosen columns, or NULL */
 };
 
 /* A buffer of the body that is wanted, and what becomes of it. */
