@@ -53,7 +53,7 @@ static int prepare(struct invocation *invocation) {
         run->memory = options_size(invocation, OPTION_MEMORY);
         if (run->memory == 0)
             return terminal_error_print(STATUS_USAGE, "for example: --memory 2GiB",
-                                        "--memory %s is no memory at all",
+                                        "--memory %s is too small to be a size of memory",
                                         invocation->value[OPTION_MEMORY]);
     }
     return STATUS_DONE;

@@ -98,8 +98,8 @@ const struct verb verb_audit = {
             "that noise is what is listed, neither less nor more nor of another shape, and "
             "never the same twice; and that draws taken and rounds made are those that the "
             "statement lists.",
-            "A promise of privacy holds for every population, so a sample of users will do: "
-            "at most --users are taken. Nothing is published, and nothing is spent in the "
+            "A promise of privacy holds for every population, so a sample of users is enough: at "
+            "most --users are taken. Nothing is published, and nothing is spent in the "
             "ledger. What it prints is about RATINGS, and for the curator alone.",
             "Not to be accused proves nothing: an audit can find a fault, not rule it out. "
             "docs/privacy/audit.md says what it can find.",

@@ -27,8 +27,8 @@ const struct verb verb_doctor = {
             "build as the statements of its releases name them, the number of cores, the "
             "memory and the temporary directory "
             "it would use, the page size, the caches, the kernels (the inner loops of training "
-            "and ranking), whether large pages are to be had, and what this build can read. "
-            "Good to have in a report of a problem.",
+            "and ranking), whether large pages are available, and what this build can read. "
+            "Include this in bug reports.",
         },
     .operands = {{.kind = VALUE_NONE}, 0, 0},
     .examples = {{"Look at the machine", "dpmf doctor", NULL}},

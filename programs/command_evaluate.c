@@ -55,7 +55,7 @@ const struct verb verb_evaluate = {
             "With --item-features or --user-features, those without ratings are placed in the "
             "model "
             "by their features first, and the errors of their ratings (cold) and of all others "
-            "(warm) are reported apart.",
+            "(warm) are reported separately.",
             "With --ranking the N best items for each user are compared with the user's items "
             "in TEST, whatever their ratings. recall is the share of those items that is among "
             "the N best; recall capped divides by N where a user has more items than that; "

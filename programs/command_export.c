@@ -77,9 +77,8 @@ const struct verb verb_export = {
             "be about people, such as one of ratings, is refused. A score is offset + bias + u.v; "
             "the offset is in model.json or in the table model. All of it appears at once or not "
             "at all. docs/formats/exports.md has every file and table.",
-            "With --pgvector, vectors are of the type vector where the server has the "
-            "extension "
-            "of that name, else arrays, real[]; the report says which. The tables are NAME "
+            "With --pgvector, vectors are of the type vector where the server has that extension, "
+            "otherwise arrays, real[]; the report says which. The tables are NAME "
             "(dpmf_items unless the URL says table=NAME), NAME_model and, with --users, "
             "NAME_users. A password comes from PGPASSWORD, ~/.pgpass or a service file, and is "
             "refused in the URL.",

@@ -38,7 +38,7 @@ const struct verb verb_privacy_show = {
             "with kind, assumptions, unit, adjacency, mechanism, epsilon, delta, mu, "
             "accountant, releases, "
             "group, range, items and the rest.",
-            "What the curator declared with dpmf train --about is printed apart, each line "
+            "What the curator declared with dpmf train --about is printed separately, each line "
             "behind a |, and marked: dpmf has verified none of it.",
             "With --registry it prints an entry for the public registry of deployments "
             "(opendp/deployments-registry-data), in its YAML. What is declared is marked as "

@@ -267,9 +267,9 @@ static int take_options(struct server *server) {
                                "unencrypted; without --address only this machine can");
     if (status == STATUS_DONE && is_any(&server->address) && server->invocation->n_repeats == 0)
         terminal_warning_print(&server->invocation->terminal,
-                               "only requests to localhost are answered: whoever comes by another "
-                               "name or address of this machine is refused unless --host NAME "
-                               "gives it");
+                               "only requests to localhost are answered: requests by another name "
+                               "or address of this machine are refused unless --host NAME gives "
+                               "it");
     return status;
 }
 
@@ -279,7 +279,7 @@ static int refuse_socket(const struct server *server, int number) {
     const char *hint = "choose another with --address";
     if (number == EADDRINUSE) hint = "choose another with --port, or let --port 0 find a free one";
     if (number == EACCES)
-        hint = "ports below 1024 are not for everyone: choose another with --port";
+        hint = "ports below 1024 need special rights: choose another with --port";
     return terminal_error_print(STATUS_IO, hint, "cannot listen on %s port %u: %s",
                                 server->own_host, (unsigned)server->port,
                                 text_system_error(number).text);

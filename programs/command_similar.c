@@ -22,7 +22,7 @@ static int run(struct invocation *invocation);
 static const struct option own_options[] = {
     {.id = OPTION_ITEM, .required = true, .name = "item",
      .value = {VALUE_TEXT, "ID", "dune", NULL, NULL},
-     .help = "the item that others are to be like"},
+     .help = "the item to find similar ones for"},
     MINE_OPTION("leave out what is rated here, a file or pairs as dune:5,solaris:3, and show what "
                 "to expect of the rest"),
     TOP_OPTION("how many items (default {default})"),

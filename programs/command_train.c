@@ -128,13 +128,13 @@ static const struct option own_options[] = {
      .help = "numbers in a vector, 1 to 4096 (default {default})"},
     {.id = OPTION_EPOCHS, .name = "epochs", .value = {VALUE_COUNT, "N", "20", NULL, NULL},
      .show_default = epochs_default,
-     .help = "passes over the ratings, of samplers for each chain (default {default}; with sgd, "
+     .help = "passes over the ratings; for samplers, in each chain (default {default}; with sgd, "
              "more or fewer where trials say so)"},
     {.id = OPTION_GOAL, .name = "goal",
      .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, train_goal_choices},
      .help = "what the model is for: rating (the default), to predict ratings; or ranking, to "
              "recommend, which takes the solver ials, or with --epsilon the mechanism events. A "
-             "file holds one of them: both says how to make two that share one budget"},
+             "model is for one of them: both explains how to make two that share one budget"},
     {.id = OPTION_SOLVER, .name = "solver",
      .value = {VALUE_CHOICE, "NAME", "sgld", NULL, solver_choices},
      .help = "how to learn: sgd (the default), stochastic gradient descent; ials, implicit least "
@@ -144,7 +144,7 @@ static const struct option own_options[] = {
              "nothing else counts; any, the default: all of them"},
     {.id = OPTION_UNOBSERVED, .name = "unobserved", .value = {VALUE_NUMBER, "X", "0.3", NULL, NULL},
      .help = "with ials: the weight of a pair without a rating, where one with a rating has 1 "
-             "(default: by how full the table is)"},
+             "(default: from the density of the ratings)"},
     {.id = OPTION_COUNT_WEIGHT, .name = "count-weight",
      .value = {VALUE_NUMBER, "W", "0.5", NULL, NULL},
      .help = "with ials, of events: an event that happened n times weighs 1 + W ln n (default 0: "
@@ -192,7 +192,7 @@ static const struct option own_options[] = {
              "interrupted, to continue with --resume"},
     {.id = OPTION_SNAPSHOT_EVERY, .name = "snapshot-every",
      .value = {VALUE_INTERVAL, "N", "10min", NULL, NULL},
-     .help = "from snapshot to snapshot: epochs, as 2 or 2epochs; blocks of users, as 50blocks; "
+     .help = "interval between snapshots: epochs, as 2 or 2epochs; blocks of users, as 50blocks; "
              "or a time, as 30s, 10min or 1h (default 1 epoch). One that is due while another is "
              "being written waits for it"},
     {.id = OPTION_RESUME, .name = "resume",
@@ -207,11 +207,11 @@ static const struct option own_options[] = {
     {.id = OPTION_ITEM_FEATURES, .name = "item-features",
      .value = {VALUE_FILE, "FILE", "features.csv", NULL, NULL},
      .help = "with sgd, and in private releases, where it must be public: what is known about "
-             "items, a table of categories and numbers; items with few ratings are drawn to where "
-             "those like them are"},
+             "items, a table of categories and numbers; items with few ratings are moved towards "
+             "similar ones"},
     {.id = OPTION_USER_FEATURES, .name = "user-features",
      .value = {VALUE_FILE, "FILE", "people.csv", NULL, NULL},
-     .help = "with sgd: the same of users"},
+     .help = "with sgd: the same for users"},
     {.id = OPTION_PREFETCH, .name = "prefetch", .value = {VALUE_COUNT, "N", "4", NULL, NULL},
      .show_default = prefetch_default,
      .help = "blocks of users read ahead, where the run is larger than --memory (default "
@@ -226,11 +226,11 @@ static const struct option sampler_options[] = {
              "model"},
     {.id = OPTION_SAMPLES, .name = "samples", .value = {VALUE_COUNT, "N", "16", NULL, NULL},
      .show_default = samples_default,
-     .help = "largest number of samples to keep for --average (default {default}): two columns "
-             "more than there are factors each, and at most 4096 columns in all"},
+     .help = "largest number of samples to keep for --average (default {default}): each takes two "
+             "columns more than there are factors, of at most 4096 columns in all"},
     {.id = OPTION_BURN_IN, .name = "burn-in", .value = {VALUE_COUNT, "N", "30", NULL, NULL},
      .show_default = burn_in_default,
-     .help = "epochs of each chain that do not count (default: {default} of them)"},
+     .help = "burn-in: epochs of each chain that do not count (default: {default} of them)"},
     {.id = OPTION_CHAINS, .name = "chains", .value = {VALUE_COUNT, "N", "4", NULL, NULL},
      .show_default = chains_default,
      .help = "number of chains, each from the prior, one after the other (default 1; with "
@@ -240,11 +240,11 @@ static const struct option sampler_options[] = {
              "(default: from the ratings, as large as keeps the posterior right)"},
     {.id = OPTION_SGLD_NOISE, .name = "noise",
      .value = {VALUE_TEXT, "KIND", "table:262144", NULL, NULL},
-     .help = "of sgld: exact (the default), or table or table:SIZE, the paper's lookup of so "
-             "many numbers, for comparison"},
+     .help = "of sgld: exact (the default), or table or table:SIZE, the paper's lookup table of "
+             "SIZE numbers, for comparison"},
     {.id = OPTION_TRACE, .name = "trace",
      .value = {VALUE_OUTPUT, "FILE.svg", "trace.svg", ".svg", NULL},
-     .help = "draw what became of the chains here"},
+     .help = "draw the traces of the chains in this file"},
     {0},
 };
 /* clang-format on */
@@ -262,7 +262,8 @@ const struct verb verb_train = {
             "Biases begin as averages, shrunk as far as the ratings say that people and items "
             "differ. Then a few short trials, on at most 400,000 ratings of which a tenth is held "
             "back, find the step size, the penalty and the number of epochs, and training begins "
-            "anew on all ratings. What an option gives is kept, and the rest is looked for; below "
+            "anew on all ratings. Values given by options are kept, and the rest is searched for; "
+            "below "
             "2,000 ratings, above 256 epochs, or where --memory is too small for a trial, the "
             "defaults are used. "
             "Where vectors predict no better than averages they are held at 0. --resume takes what "
@@ -272,12 +273,13 @@ const struct verb verb_train = {
             "users' vectors are in temporary files beside the input, read ahead and written "
             "back block of users by block while others are worked on. The item vectors, the "
             "ids and "
-            "the validation set must fit; 16MiB do for small numbers of factors. With "
+            "the validation set must fit; 16MiB is enough for small numbers of factors. With "
             "--deterministic such a run gives the same model for any number of threads, but "
             "--memory and --prefetch decide how large the blocks are, and so the last bits.",
             "With --item-features and --user-features, tables with a column named item or user and "
             "others of numbers or categories, it learns where rows with such features are, and "
-            "draws those with few ratings there. Give the same tables to predict, recommend and "
+            "moves those with few ratings towards them. Give the same tables to predict, recommend "
+            "and "
             "evaluate, which place users and items without any rating by them, in models of all "
             "solvers. docs/features.md has more.",
             train_continue_paragraph,
@@ -324,7 +326,7 @@ const struct verb verb_train = {
     .exit_note = "5 when training diverges; the last snapshot is kept.",
     .examples =
         {
-            {"Learn with what does well on most sets",
+            {"Learn with settings that do well on most sets",
              "dpmf train ratings.dpr -o model.safetensors", SOME_STORE},
             {"Stop when ratings that were held back are predicted no better",
              "dpmf train train.dpr --valid test.dpr -o model.safetensors",
@@ -417,11 +419,11 @@ static int check_sampler(const struct invocation *invocation) {
     for (size_t i = 0; i < COUNT_OF(one_at_least); i++)
         if (command_has(invocation, one_at_least[i]) &&
             options_count(invocation, one_at_least[i]) == 0)
-            return terminal_error_print(STATUS_USAGE, "leave it out for what is usual",
+            return terminal_error_print(STATUS_USAGE, "leave it out to use the default",
                                         "--%s 0 leaves nothing to do",
                                         options_name(invocation, one_at_least[i]));
     if (command_has(invocation, OPTION_STEP) && !(options_number(invocation, OPTION_STEP) > 0))
-        return terminal_error_print(STATUS_USAGE, "leave it out for a step that is safe",
+        return terminal_error_print(STATUS_USAGE, "leave it out to use a safe step",
                                     "--step %s is not above 0", invocation->value[OPTION_STEP]);
     return STATUS_DONE;
 }
@@ -462,7 +464,7 @@ static int check_solver(const struct invocation *invocation) {
 static int check_decay(const struct invocation *invocation) {
     if (!command_has(invocation, OPTION_DECAY) || options_number(invocation, OPTION_DECAY) >= 0)
         return STATUS_DONE;
-    return terminal_error_print(STATUS_USAGE, "leave it out for the default schedule",
+    return terminal_error_print(STATUS_USAGE, "leave it out to use the default schedule",
                                 "--decay %s is below 0", invocation->value[OPTION_DECAY]);
 }
 

@@ -78,7 +78,7 @@ const struct option train_private_options[] = {
      .help = "allow a mu above 3.45, which is epsilon 20 at delta 1e-5 (of posterior: an epsilon "
              "above 20); the release is then not proven"},
     {.id = OPTION_RESEARCH, .name = "research", .value = {.kind = VALUE_NONE},
-     .help = "allow what a release may not do, and mark the file not releasable"},
+     .help = "allow what a release must not do, and mark the file as not releasable"},
     {.id = OPTION_MAX_RATINGS, .name = "max-ratings",
      .value = {VALUE_COUNT, "T", "100", NULL, NULL}, .show_default = max_ratings_default,
      .help = "of posterior: how many ratings of a user count; others are left out at random "

@@ -64,7 +64,7 @@ static const struct option own_options[] = {
      .help = "use this penalty instead of searching"},
     {.id = OPTION_UNOBSERVED, .name = "unobserved", .value = {VALUE_NUMBER, "X", "0.3", NULL, NULL},
      .help = "with --goal ranking: use this weight of a pair without a rating, instead of "
-             "looking for one"},
+             "searching for one"},
     {.id = OPTION_COUNT_WEIGHT, .name = "count-weight",
      .value = {VALUE_NUMBER, "W", "0.5", NULL, NULL},
      .help = "with --goal ranking: weigh events by their counts, as in train"},
@@ -74,10 +74,10 @@ static const struct option own_options[] = {
      .help = "let the step size fall as 1 / epoch^GAMMA, as in train"},
     KERNELS_OPTION,
     {.id = OPTION_SEED, .name = "seed", .value = {VALUE_COUNT, "N", "1", NULL, NULL},
-     .help = "what is held back and tried grows from it; the same seed gives the same trials"},
+     .help = "seed of what is held back and tried; the same seed gives the same trials"},
     {.id = OPTION_POPULATION, .name = "population",
      .value = {VALUE_TEXT, "NAME", "customers", NULL, NULL},
-     .help = "record in the ledger that options were looked for in the ratings of these people"},
+     .help = "record in the ledger that options were tuned on the ratings of these people"},
     {.id = OPTION_LEDGER, .name = "ledger", .value = {VALUE_OUTPUT, "FILE", "ledger", NULL, NULL},
      .help = "the ledger of their releases (default $XDG_STATE_HOME/dpmf/ledger)"},
     {0},
@@ -90,14 +90,14 @@ const struct verb verb_tune = {
     .synopsis = "RATINGS [-o MODEL] [--trials N] [--minutes M] [options]",
     .paragraphs =
         {
-            "Trains again and again with other numbers of factors and epochs, step sizes and "
-            "penalties, each time on the ratings but for a part held back, and prints how "
+            "Trains repeatedly with different numbers of factors and epochs, step sizes and "
+            "penalties, each time on all ratings but a part held back, and prints how "
             "well that part was predicted (RMSE), a line a trial. The first trial has the "
             "defaults of dpmf train; those after it are spread around them, and then follow "
             "what the trials so far promise. A trial that falls behind others, or whose error "
             "no longer falls, is stopped early; its error stands in brackets, since it had "
-            "epochs left to run and is no match for the others. What an option gives is used "
-            "as it is, and the rest is looked for.",
+            "epochs left to run and is no match for the others. Values given by options are used "
+            "as they are, and the rest is searched for.",
             "With --goal ranking the trials are those of dpmf train --goal ranking, the weight of "
             "pairs without a rating takes the place of the step size, and the part held back is "
             "ranked among all items that a user has not rated: the largest NDCG@10 is the best.",
@@ -397,7 +397,7 @@ static int check_goal(const struct invocation *invocation) {
     if (status != STATUS_DONE) return status;
     if (command_has(invocation, OPTION_UNOBSERVED) &&
         !(options_number(invocation, OPTION_UNOBSERVED) > 0))
-        return terminal_error_print(STATUS_USAGE, "leave it out to look for one",
+        return terminal_error_print(STATUS_USAGE, "leave it out to search for one",
                                     "--unobserved %s is not above 0",
                                     invocation->value[OPTION_UNOBSERVED]);
     return STATUS_DONE;
@@ -415,7 +415,7 @@ static int check_usage(const struct invocation *invocation) {
         return terminal_error_print(STATUS_USAGE, "add --population NAME",
                                     "--ledger needs to know whose ratings these are");
     if (command_has(invocation, OPTION_DECAY) && options_number(invocation, OPTION_DECAY) < 0)
-        return terminal_error_print(STATUS_USAGE, "leave it out for the default schedule",
+        return terminal_error_print(STATUS_USAGE, "leave it out to use the default schedule",
                                     "--decay %s is below 0", invocation->value[OPTION_DECAY]);
     return check_goal(invocation);
 }

@@ -93,7 +93,7 @@ static void note_left_out(struct terminal *terminal, const struct dpmf_diary_inf
         terminal_note_print(terminal, "rows that could not be read: %s, the first in line %lld",
                             text_number(info->bad).text, (long long)info->first_bad);
     if (info->wishes > 0)
-        terminal_note_print(terminal, "%s left out: wanted, and not had yet",
+        terminal_note_print(terminal, "%s left out: wanted, not yet watched or read",
                             text_count(info->wishes, "row").text);
     if (info->trifles > 0)
         terminal_note_print(terminal,

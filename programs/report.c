@@ -166,8 +166,8 @@ static void print_details(struct terminal *terminal, const struct dpmf_import_re
 void report_other_headers(struct terminal *terminal, uint64_t n) {
     if (n == 0) return;
     terminal_alert_print(terminal,
-                         "lines that name the columns otherwise than the header does: %s. If other "
-                         "files begin there, users, items and ratings were exchanged in them: give "
+                         "lines that contradict the header: %s. If other "
+                         "files begin there, users, items and ratings were mixed up in them: give "
                          "the files one by one; to have the line named, import them without "
                          "--on-error skip",
                          text_number(n).text);
@@ -178,8 +178,7 @@ void report_quiet_alerts(struct terminal *terminal, const struct dpmf_store *sto
     if (!terminal->quiet || store == NULL) return; /* the library's warnings were shown */
     dpmf_store_info(store, &info);
     if (info.first_line_contradicts)
-        terminal_alert_print(terminal, "the first line names the columns otherwise than --columns "
-                                       "does: which is right?");
+        terminal_alert_print(terminal, "the first line contradicts --columns: which is right?");
     report_other_headers(terminal, info.other_headers);
 }
 

@@ -15,7 +15,7 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
 
 static const char *format_choices(size_t i, const char **description) {
     if (i > 0) return dpmf_format_name(i - 1, description);
-    if (description != NULL) *description = "find out from the text itself (the default)";
+    if (description != NULL) *description = "detect it from the text (the default)";
     return "auto";
 }
 
@@ -103,7 +103,7 @@ void page_name_default(FILE *out) { fputs(PAGE_NAME_DEFAULT, out); }
      .help = "stay within this much memory, as 512MiB or 2GiB, and use a temporary file beyond "   \
              "it (default: half of the machine's memory, at most 2GiB)"},                          \
     {.id = OPTION_HELP, .letter = 'h', .name = "help", .value = {.kind = VALUE_NONE},              \
-     .help = "show this help and end"},                                                            \
+     .help = "show this help and exit"},                                                           \
     {0}
 
 static const struct option every_verb_options[] = {

@@ -106,7 +106,8 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
      .help = "the page's title (default \"{default}\")"},                                          \
     {.id = OPTION_COLOUR, .name = "colour", .alias = "color",                                      \
      .value = {VALUE_TEXT, "#RRGGBB", "'#8a1538'", NULL, NULL},                                    \
-     .help = "the page's own colour; it is made darker or lighter where it could not be read"},    \
+     .help = "the main colour of the page; made darker or lighter where text would be hard to "    \
+             "read"},                                                                              \
     {.id = OPTION_LOGO, .name = "logo", .value = {VALUE_FILE, "FILE", "logo.svg", NULL, NULL},     \
      .help = "a picture beside the title, put into the page: PNG, JPEG, WebP, GIF or SVG of at "   \
              "most 1 MiB"},                                                                        \

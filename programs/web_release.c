@@ -38,7 +38,7 @@ static int no_memory(void) {
 /* ---- the bytes ------------------------------------------------------------------------------- */
 
 static int refuse_file(const char *path, int number) {
-    return terminal_error_print(STATUS_IO, "name a release, as dpmf train --epsilon writes it",
+    return terminal_error_print(STATUS_IO, "name a release, as made by dpmf train --epsilon",
                                 "%s: cannot read: %s", path, text_system_error(number).text);
 }
 
@@ -55,7 +55,7 @@ static int read_all(const char *path, int fd, uint64_t size, struct web_release 
         if (n < 0) return refuse_file(path, errno);
         if (n == 0)
             return terminal_error_print(STATUS_IO, "start again once nothing writes to it",
-                                        "%s: it became shorter while it was read", path);
+                                        "%s: it became shorter while it was being read", path);
         at += (size_t)n;
     }
     return STATUS_DONE;

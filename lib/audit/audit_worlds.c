@@ -159,10 +159,10 @@ static void compare_files(const struct audit_world *without, const struct audit_
              "a file whose noise has a seed does not say that it is not private");
     if (strcmp(without->statement, other->statement) != 0)
         find(difference, DPMF_AUDIT_STATEMENT,
-             "the statement changes when one user comes, though the same was published");
+             "the statement changes when one user is added, though the same was published");
     if (!same_release(&without->release, &other->release))
         find(difference, DPMF_AUDIT_WORLDS,
-             "the file changes when one user comes, though the same was published");
+             "the file changes when one user is added, though the same was published");
 }
 
 /* A world that could not be made while the first could: one person decides whether there is a
@@ -175,15 +175,15 @@ static bool compare_ends(const struct audit_world *without, const struct audit_w
     if (without->catalogue.ids.n > 0 && other->catalogue.ids.n > 0 &&
         !same_ids(&without->catalogue.ids, &other->catalogue.ids))
         find(difference, DPMF_AUDIT_CATALOGUE,
-             "the list of items changes when one user comes: it is made from the ratings");
+             "the list of items changes when one user is added: it is made from the ratings");
     else if (failure->code == DPMF_ERR_PRIVACY_ACCUSED)
         find(difference, DPMF_AUDIT_WORLDS, "%.180s", words);
     else if (failure->code != 0)
-        find(difference, DPMF_AUDIT_WORLDS, "one user decides that there is no release: %.120s",
+        find(difference, DPMF_AUDIT_WORLDS, "adding one user prevents the release: %.120s",
              dpmf_error_sentence(failure->code));
     else if (other->transcript.n != without->transcript.n)
         find(difference, DPMF_AUDIT_WORLDS,
-             "there are %zu rounds instead of %zu when one user comes", other->transcript.n,
+             "there are %zu rounds instead of %zu when one user is added", other->transcript.n,
              without->transcript.n);
     return difference->findings == 0;
 }
@@ -229,7 +229,7 @@ static int compare_rounds(const struct audit_setting *setting, const struct audi
         if (sums[0] > 0)
             find(difference, DPMF_AUDIT_WORLDS,
                  "in round %zu %.0f of %.0f sums change by something else than one user's "
-                 "contribution when that user comes",
+                 "contribution when that user is added",
                  t + 1, (double)sums[0], (double)round->n);
         /* Two accountants' roundings of the scale may differ in its last digits; the integers'
          * bound is whole. */

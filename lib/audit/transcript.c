@@ -18,7 +18,7 @@ static bool is_same_round(const struct transcript_round *a, const struct noisy_s
 static int leave_script(size_t round, struct dpmf_error *error) {
     return error_set(
         error, DPMF_ERR_PRIVACY_ACCUSED,
-        "round %zu has another shape or noise when one user comes, though the same was "
+        "round %zu has another shape or noise when one user is added, though the same was "
         "published before it",
         round + 1);
 }

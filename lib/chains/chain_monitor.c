@@ -153,7 +153,8 @@ int chain_monitor_error(const struct chain_monitor *monitor, uint32_t burn_in, s
 
 void chain_monitor_describe(const struct chain_verdict *verdict, char *text, size_t size) {
     assert(verdict && text && size > 0);
-    const char *head = verdict->is_converged ? "nothing speaks against the chains' convergence"
+    const char *head = verdict->is_converged ? "no sign was found that the chains have not "
+                                               "converged"
                        : isfinite(verdict->rhat) && verdict->rhat < CHAIN_RHAT_MAX
                            ? "the chains are too short to be judged"
                            : "the chains have not converged";
@@ -164,8 +165,8 @@ void chain_monitor_describe(const struct chain_verdict *verdict, char *text, siz
                  verdict->worst, (unsigned long long)verdict->draws);
     else
         snprintf(text, size,
-                 "%s: the worst is %s, with R-hat %.3f (below %.2f is sought) and %.0f effective "
-                 "samples (at least %d are)",
+                 "%s: the worst is %s, with R-hat %.3f (should be below %.2f) and %.0f effective "
+                 "samples (should be at least %d)",
                  head, verdict->worst, verdict->rhat, CHAIN_RHAT_MAX, floor(verdict->ess),
                  CHAIN_ESS_MIN);
 }

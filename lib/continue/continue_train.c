@@ -81,8 +81,8 @@ static int check_options(struct continuation *self, struct dpmf_error *error) {
     if (self->options->epochs < 1)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "there must be at least one epoch");
     if (cluster_size(self->run->cluster) > 1) {
-        error_set(error, DPMF_ERR_USAGE_CONFLICT, "a model is continued by one process");
-        error_hint(error, "run it without a cluster: new ratings are few as a rule");
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "a model is continued in a single process");
+        error_hint(error, "run it without mpirun: new ratings are usually few");
         return DPMF_ERR_USAGE_CONFLICT;
     }
     if (store_n_ratings(self->store) == 0)

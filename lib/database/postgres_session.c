@@ -58,7 +58,7 @@ static const struct complaint {
     {"25", DPMF_ERR_INPUT_QUERY, "a query may only read: it runs in a read-only transaction"},
     {"28", DPMF_ERR_IO_CONNECTION, "check the user and the password: PGPASSWORD, ~/.pgpass"},
     {"3D", DPMF_ERR_IO_CONNECTION, "check the database's name: postgres://HOST/DATABASE"},
-    {"42501", DPMF_ERR_IO_PERMISSION, "have the right granted: GRANT SELECT ON ..."},
+    {"42501", DPMF_ERR_IO_PERMISSION, "ask for the permission: GRANT SELECT ON ..."},
     {"42", DPMF_ERR_INPUT_QUERY, "check the query: psql would say the same"},
     {"3F", DPMF_ERR_INPUT_QUERY, "check the query: psql would say the same"},
     {"21", DPMF_ERR_INPUT_QUERY, "check the query: psql would say the same"},
@@ -96,7 +96,8 @@ static const char *hint_of_connection(const struct postgres_session *session, co
          "the password is not this user's: put the right one into PGPASSWORD, ~/.pgpass or a "
          "service file"},
         {"no pg_hba.conf entry", "",
-         "the server lets nobody in this way: add a line to its pg_hba.conf, or try "
+         "the server does not accept this kind of connection: add a line to its pg_hba.conf, or "
+         "try "
          "?sslmode=require"},
         {"role \"", "does not exist",
          "name a user that the server has: postgres://USER@HOST/DATABASE"},

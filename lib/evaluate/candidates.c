@@ -277,7 +277,8 @@ static int check_use(const struct dpmf_candidates *candidates, uint32_t n,
         return code;
     }
     if (cluster_size(run->cluster) == 1) return 0;
-    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "candidates are ranked by one process");
+    int code =
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "candidates are ranked in a single process");
     error_hint(error, "run it once, without mpirun");
     return cluster_agree(run->cluster, code, error);
 }

@@ -424,7 +424,7 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
 /* Each process would fit everyone. */
 static int refuse_folding(struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "a release with a history is evaluated by one process");
+                         "a release with a history is evaluated in a single process");
     error_hint(error, "run it once, without mpirun");
     return code;
 }

@@ -135,7 +135,7 @@ int export_json_visit(const char *json, export_fact_take *take, void *self,
         }
         if (!fits)
             return error_set(error, DPMF_ERR_MODEL_CORRUPT,
-                             "what the model says about itself is not JSON of a usual kind");
+                             "the model's description of itself is not valid JSON");
         if (code < 0) return code;
     }
 }

@@ -62,8 +62,8 @@ static const char *hint_of(const char *state) {
         {"25006", "this server only reads: name the one that it follows, or another role"},
         {"22", "a database made with ENCODING 'UTF8' has all characters"},
         {"3F", "make the schema first: CREATE SCHEMA; or name another: ?table=SCHEMA.NAME"},
-        {"40", "it got in the way of someone else: try again"},
-        {"55P03", "someone else holds the tables for long: try again later"},
+        {"40", "it conflicted with another transaction: try again"},
+        {"55P03", "another session holds the tables: try again later"},
         {"", "the server's log may say more"},
     };
     size_t i = 0;

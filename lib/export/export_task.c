@@ -44,7 +44,8 @@ static int check_privacy(struct export_task *task, const struct dpmf_statement *
     if (is_of(statement, &task->info)) task->info.statement = statement->json;
     if (exposure && !task->options->not_private) {
         error_set_text(error, DPMF_ERR_PRIVACY_REFUSED, exposure);
-        error_hint(error, "{not-private} says that you know; to publish vectors, make a release: "
+        error_hint(error, "{not-private} confirms that you know; to publish vectors, make a "
+                          "release: "
                           "train with {epsilon}");
         return DPMF_ERR_PRIVACY_REFUSED;
     }

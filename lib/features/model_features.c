@@ -18,7 +18,7 @@ static int check_model(const struct dpmf_model *model, struct dpmf_error *error)
     int code = 0;
     if (model->kind == MODEL_RELEASE) {
         code = error_set(error, DPMF_ERR_MODEL_KIND,
-                         "this is a release, which says itself what it was extended with");
+                         "this is a release, which records what it was extended with");
         error_hint(error, "place new items in it with {:release extend}");
     } else if (model->placed_users > 0 || model->placed_items > 0) {
         code =

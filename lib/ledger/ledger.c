@@ -73,7 +73,7 @@ static int refuse_alike(const char *population, const char *other, struct dpmf_e
               "a budget of its own",
               population, other);
     error_hint(error,
-               "give {population %.130s} if it is that one, or a name that nobody takes for "
+               "give {population %.130s} if it is that one, or a name that cannot be confused with "
                "it",
                other);
     return DPMF_ERR_PRIVACY_REFUSED;
@@ -276,7 +276,7 @@ static int refuse_returned(const struct ledger_entry *entry, struct dpmf_error *
                          "the reservation of release %s was returned during its run: "
                          "nothing is published",
                          entry->id);
-    error_hint(error, "run it again, and return only what a run left that has ended");
+    error_hint(error, "run it again, and return only reservations of runs that have ended");
     return code;
 }
 

@@ -509,7 +509,7 @@ static int take_head(struct parser *parser, const struct line *line) {
         return not_a_ledger(parser);
     if (version > FORMAT_VERSION) {
         int code = damaged(parser, "the ledger was written by a newer version of dpmf");
-        error_hint(parser->error, "use that version, here too");
+        error_hint(parser->error, "use that version here too");
         return code;
     }
     if (version < 1 || !get_int(line, GENERATION, &generation) || generation < 1 ||
@@ -557,7 +557,7 @@ static int take_line(struct parser *parser, const char *bytes, size_t n) {
     int code;
     parser->number++;
     parser->again.buffer.n = 0;
-    if (parser->has_ended) return damaged(parser, "something stands below the ledger's end");
+    if (parser->has_ended) return damaged(parser, "there is text after the ledger's end");
     if (!read_line(bytes, n, &line))
         return parser->number == 1 ? not_a_ledger(parser)
                                    : damaged(parser, "the ledger is damaged");

@@ -49,11 +49,11 @@ static int refuse_large_mu(struct dpmf_error *error, const char *text, double mu
     dpmf_format_double(dpmf_round_decimals(accountant_epsilon(mu, LEDGER_USUAL_DELTA), 1, true),
                        epsilon);
     int code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                         "the budget %.60s is a mu, which is epsilon %s at delta 1e-5: more "
-                         "than is taken on trust",
+                         "the budget %.60s is a mu, which is epsilon %s at delta 1e-5: more than "
+                         "is accepted without confirmation",
                          text, epsilon);
     error_hint(error,
-               "for an epsilon of %.60s at delta 1e-5 write %.60s@1e-5; if it is meant, add "
+               "for an epsilon of %.60s at delta 1e-5 write %.60s@1e-5; to confirm it, add "
                "{accept-epsilon}",
                text, text);
     return code;
@@ -64,7 +64,7 @@ static int refuse_large(struct dpmf_error *error, const char *text) {
                          "the budget \"%.60s\" is above mu 3.45: guesses about a person may be "
                          "right nearly always",
                          text);
-    error_hint(error, "give less, or add {accept-epsilon} if it is meant");
+    error_hint(error, "give less, or add {accept-epsilon} to confirm it");
     return code;
 }
 

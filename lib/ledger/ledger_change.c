@@ -39,8 +39,9 @@ static int check_file(int fd, const char *path, bool to_change, size_t *size,
     if (!S_ISREG(status.st_mode))
         return ledger_refuse_file(error, path, "this is not a ledger", "give the path of a ledger");
     if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return ledger_refuse_file(error, path, "the ledger can be written by others than its owner",
-                                  "look whether it is as it should be, then chmod 600 it");
+        return ledger_refuse_file(error, path,
+                                  "people other than its owner can write to the ledger",
+                                  "check its contents, then run chmod 600 on it");
     if (to_change && status.st_uid != geteuid())
         return ledger_refuse_file(error, path, "the ledger belongs to another user",
                                   "do it as that user: a ledger has one owner");

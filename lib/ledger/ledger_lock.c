@@ -59,7 +59,7 @@ static int follow_link(const char *path, char **real, struct dpmf_error *error) 
         *real = realpath(path, NULL);
         if (*real) return 0;
         if (errno == ENOMEM) return error_no_memory(error);
-        return refuse(error, path, "the ledger is a link to what cannot be found",
+        return refuse(error, path, "the ledger is a link to a file that does not exist",
                       "fix the link, or give the path of the ledger itself");
     }
     *real = join(path, "");
@@ -218,7 +218,8 @@ static int check_directory(const char *path, struct dpmf_error *error) {
                        (status.st_mode & S_ISVTX) == 0;
     free(directory);
     return open_to_all ? refuse(error, path, "the ledger's directory can be written by everyone",
-                                "take that right away with chmod o-w, or keep the ledger elsewhere")
+                                "remove that permission with chmod o-w, or keep the ledger "
+                                "elsewhere")
                        : 0;
 }
 

@@ -54,7 +54,7 @@ static int not_a_model(const char *path, const char *why, struct dpmf_error *err
 }
 
 static int end_corrupt(const struct reading *reading) {
-    error_hint(reading->error, "make the model again, or copy it anew");
+    error_hint(reading->error, "make the model again, or copy it again");
     error_place(reading->error, reading->file->source.name, 0, 0);
     return DPMF_ERR_MODEL_CORRUPT;
 }
@@ -71,7 +71,7 @@ static int corrupt_tensor(const struct reading *reading, const char *name, const
 }
 
 static int unexpected(const struct reading *reading, const struct json_token *token) {
-    return corrupt(reading, token->kind == JSON_ERROR ? token->fault : "it is built another way");
+    return corrupt(reading, token->kind == JSON_ERROR ? token->fault : "it has another structure");
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ static int read_place(struct reading *reading, struct safetensors_entry *entry) 
     code = next_number(reading, &more);
     if (code < 0) return code;
     if (code == 1 || place[0] > place[1])
-        return corrupt_tensor(reading, entry->name, "its offsets are no beginning and end");
+        return corrupt_tensor(reading, entry->name, "its offsets are not a beginning and an end");
     entry->offset = place[0];
     entry->bytes = place[1] - place[0];
     return 0;
@@ -220,7 +220,7 @@ static int read_fields(struct reading *reading, struct safetensors_entry *entry)
                          : json_equals(&token, "data_offsets") ? PLACE
                                                                : 0;
         if (field == 0 || (met & field))
-            return corrupt_tensor(reading, entry->name, "its description is no tensor's");
+            return corrupt_tensor(reading, entry->name, "its description is not that of a tensor");
         met |= field;
         code = field == TYPE    ? read_type(reading, entry)
                : field == SHAPE ? read_shape(reading, entry)

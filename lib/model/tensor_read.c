@@ -19,7 +19,7 @@ enum { PIECE_BYTES = 1 << 20 }; /* read at once; never less than a row */
 
 int tensor_damage_tell(const struct tensor_source *source, const char *which, const char *what) {
     error_set(source->error, DPMF_ERR_MODEL_CORRUPT, "the model is damaged: %.60s %s", which, what);
-    error_hint(source->error, "make the model again, or copy it anew");
+    error_hint(source->error, "make the model again, or copy it again");
     error_place(source->error, safetensors_path(source->file), 0, 0);
     return DPMF_ERR_MODEL_CORRUPT;
 }

@@ -119,14 +119,14 @@ static int check_options(struct ials_run *run, struct dpmf_error *error) {
     if (code < 0) return code;
     if (options->ials.count_weight > 0 && !store_holds_events(run->whole)) {
         code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "these are ratings, and only events have counts to be weighed by");
+                         "these are ratings, and only events have counts");
         error_hint(error, "leave {count-weight} out, or import the counts as events");
         return code;
     }
     if (cluster_size(run->cluster) > 1 &&
         (options->ials.row_steps == 0 || options->ials.row_block > 0)) {
         code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "exact solutions of rows are for one process");
+                         "exact solutions of rows need a single process");
         error_hint(error, "give {row-steps} of 1 or more, and no {row-block}");
         return code;
     }
@@ -134,7 +134,7 @@ static int check_options(struct ials_run *run, struct dpmf_error *error) {
     if (code < 0) return code;
     if (options->tiers || options->snapshot_blocks > 0) {
         code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "ials has no tiers and no blocks: it goes through whole rows");
+                         "ials has no tiers and no blocks: it works on whole rows");
         error_hint(error, "leave them out; snapshots can be made after epochs or a time");
         return code;
     }
@@ -157,7 +157,7 @@ int ials_memory_check(const struct dpmf_store *store, const struct kernel_set *k
                             ials_bytes(kernels, k, threads) + more;
     if (needed <= memory) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
-                         "%llu MiB are too little for ials, which has all events in memory",
+                         "%llu MiB are too little for ials, which keeps all events in memory",
                          (unsigned long long)(memory / mebibyte));
     error_hint(error, "allow {memory %lluMiB} or more, or fewer factors",
                (unsigned long long)((needed + mebibyte - 1) / mebibyte));

@@ -19,7 +19,8 @@
 static int parse_source(const char *text, struct database_url *url, struct dpmf_error *error) {
     int code = database_url_parse(text, url, error);
     if (code < 0 || url->query || url->table) return code;
-    error_set(error, DPMF_ERR_USAGE_VALUE, "it is not said what to read from the database");
+    error_set(error, DPMF_ERR_USAGE_VALUE,
+              "the address does not say what to read from the database");
     error_hint(error, "add ?table=NAME, or ?query=SELECT user, item, rating FROM ...");
     error_place(error, url->shown, 0, 0);
     database_url_free(url);
@@ -55,7 +56,7 @@ int database_source_open(const char *text, const struct dpmf_input_options *opti
     struct database_url url;
     *source = NULL;
     if (!format_is_auto(options)) {
-        error_set(error, DPMF_ERR_USAGE_CONFLICT, "a database is not read by way of a format");
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "a database has no format");
         error_hint(error, "leave {format} out");
         return DPMF_ERR_USAGE_CONFLICT;
     }

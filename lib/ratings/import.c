@@ -111,8 +111,8 @@ static void warn_of_headers(const struct import *import) {
     char text[DPMF_ERROR_TEXT_MAX];
     if (!run->warn || import->report->other_headers == 0) return;
     dpmf_error_write(text, sizeof text,
-                     "lines that name the columns otherwise than the header does: %llu. If other "
-                     "files begin there, users, items and ratings were exchanged in them: give the "
+                     "lines that contradict the header: %llu. If other "
+                     "files begin there, users, items and ratings were mixed up in them: give the "
                      "files one by one; to have the line named, import them without {on-error "
                      "skip}",
                      (unsigned long long)import->report->other_headers);

@@ -235,7 +235,7 @@ static int check_source(struct import *import, const char *name, struct dpmf_err
         return refuse_source(name, "this holds ratings, not events",
                              "make events of ratings with {like any}", error);
     if (events && options->has_like)
-        return refuse_source(name, "this holds events, which are neither liked nor not",
+        return refuse_source(name, "this holds events, to which likes do not apply",
                              "leave {like} out", error);
     if (events && (options->rescale || options->has_range))
         return refuse_source(name, "this holds events, which have no scale of ratings",
@@ -252,7 +252,7 @@ static void look_at_first_line(struct import *import) {
     if (run->warn)
         run->warn(
             run->warn_self,
-            "the first line names the columns otherwise than {columns} does: which is right?");
+            "the first line contradicts {columns}: which is right?");
 }
 
 static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {

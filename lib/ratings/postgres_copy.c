@@ -230,7 +230,7 @@ static bool break_off(struct parsing *parsing) {
     error_set(&parsing->batch->failure, DPMF_ERR_IO_READ,
               "what the server sends is not the binary copy that was asked for");
     error_hint(&parsing->batch->failure,
-               "check what is between here and the server, and try again");
+               "check the network between here and the server, and try again");
     error_place(&parsing->batch->failure, NULL, parsing->row, 0);
     return parsing->go_on = false;
 }

@@ -57,7 +57,7 @@ static int pass_header(struct postgres_source *self, const uint8_t **bytes, size
     size_t header = postgres_copy_header(*bytes, *n);
     if (header == 0) {
         error_set(error, DPMF_ERR_IO_READ, "what the server sends does not begin as a binary copy");
-        error_hint(error, "check what is between here and the server, and try again");
+        error_hint(error, "check the network between here and the server, and try again");
         error_place(error, self->rows.url.shown, 0, 0);
         return DPMF_ERR_IO_READ;
     }

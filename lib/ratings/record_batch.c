@@ -70,8 +70,7 @@ void record_batch_header(struct record_batch *batch, int64_t line) {
     }
     if (batch->failure.line == 0) return; /* no record's fault */
     error_set(&batch->failure, DPMF_ERR_INPUT_HEADER,
-              "this line names the columns otherwise than the header: is it the beginning of "
-              "another file?");
+              "this line contradicts the header: does another file begin here?");
     error_hint(&batch->failure, "give the files one by one, not one after the other in one");
     error_place(&batch->failure, NULL, line, 1);
 }

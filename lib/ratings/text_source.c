@@ -523,7 +523,7 @@ static int begin(struct text_source *source, const struct dpmf_input_options *op
     if (code != 0) return code;
     source->base.format = source->format->name;
     if (options->columns != NULL && !source->format->takes_columns) {
-        error_set(error, DPMF_ERR_USAGE_CONFLICT, "the format %s says itself what is what",
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "the format %s has fixed columns",
                   source->format->name);
         error_hint(error, "leave {columns} out, or name another {format}");
         error_place(error, source->name, 0, 0);

@@ -121,7 +121,7 @@ int score_order_find(const struct dpmf_model *model, const struct dpmf_order *as
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the dial of taste goes from 0 to 1");
     for (size_t i = 0; i < sizeof asked->spare / sizeof asked->spare[0]; i++)
         if (asked->spare[i] != 0)
-            return error_set(error, DPMF_ERR_USAGE_STRUCT, "the order asks for what is not known");
+            return error_set(error, DPMF_ERR_USAGE_STRUCT, "there is no such order");
     if (asked->by_rating && !model_predicts_ratings(model))
         return refuse_model("this model ranks items and predicts no ratings",
                             "leave out {by rating}", error);

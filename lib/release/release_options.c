@@ -193,7 +193,7 @@ static int check_posterior(const struct dpmf_release_options *options, struct dp
             error,
             options->posterior.max_ratings < 1
                 ? "without a bound on how many ratings of a user count, no loss is bounded"
-                : "so many ratings of one user cannot be counted",
+                : "the number of ratings of a user that count is too large",
             "use {max-ratings} with a number from 1 to 16777216, e.g. {max-ratings 100}");
     if (!isnan(options->posterior.kappa) &&
         !(options->posterior.kappa >= 0 && options->posterior.kappa <= largest_rating))
@@ -220,7 +220,7 @@ static int check_posterior(const struct dpmf_release_options *options, struct dp
                                       "use an {epsilon} of at least 1e-200");
     if (options->item_features)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "the mechanism \"posterior\" has no use for item features");
+                         "the mechanism \"posterior\" does not use item features");
     return 0;
 }
 

@@ -35,7 +35,7 @@ static int check_options(const struct chain_run *run, struct dpmf_error *error) 
     int code = chain_run_refuse_snapshots(run, error);
     if (code < 0 || !run->train->options->tiers) return code;
     code =
-        error_set(error, DPMF_ERR_USAGE_CONFLICT, "gibbs has no tiers: it goes through whole rows");
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "gibbs has no tiers: it works on whole rows");
     error_hint(error, "leave {tiers} out");
     return code;
 }
@@ -89,7 +89,7 @@ static int too_little(const struct train_run *train, uint64_t memory, uint64_t e
     const uint64_t mebibyte = (uint64_t)1 << 20;
     int code =
         error_set(error, DPMF_ERR_USAGE_MEMORY,
-                  "%llu MiB are too little for gibbs, which has all ratings in memory%s",
+                  "%llu MiB are too little for gibbs, which keeps all ratings in memory%s",
                   (unsigned long long)(memory / mebibyte),
                   train->options->sampler.average ? ", and the samples that it averages over" : "");
     error_hint(error, "give it {memory %lluMiB} or more, or choose {solver sgd} or {solver sgld}",

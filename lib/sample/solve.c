@@ -115,7 +115,7 @@ static int check_features(enum solver solver, const struct dpmf_train_options *o
     }
     if (cluster_size(run->cluster) > 1)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "features of items or users are for one process");
+                         "features of items or users need a single process");
     return 0;
 }
 

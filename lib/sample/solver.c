@@ -153,9 +153,9 @@ static int check_step(enum solver solver, const struct dpmf_train_options *optio
         return error_set(error, DPMF_ERR_USAGE_CONFLICT, "gibbs has no step size");
     if (options->sampler.step >= least) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                         "a step of %g is lost in rounding: %s has steps from %g on",
+                         "a step of %g is lost in rounding: %s needs a step of at least %g",
                          options->sampler.step, solvers[solver].name, least);
-    error_hint(error, "leave it out for a step that is safe");
+    error_hint(error, "leave it out to use a safe step");
     return code;
 }
 
@@ -189,6 +189,6 @@ int solver_check_options(enum solver solver, const struct dpmf_train_options *op
     if (code < 0) return code;
     if (options->sampler.noise && solver != SOLVER_SGLD)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "only sgld has a choice of how its noise is made");
+                         "only sgld can choose how its noise is made");
     return check_samples(options, error);
 }

@@ -374,7 +374,7 @@ static int check_options(const struct dpmf_split_options *options, const char *t
     case DPMF_SPLIT_USER:
     case DPMF_SPLIT_TIME:
         if (options->by_number && options->by != DPMF_SPLIT_RANDOM)
-            return error_set(error, DPMF_ERR_USAGE_VALUE, "only a split at random goes by numbers");
+            return error_set(error, DPMF_ERR_USAGE_VALUE, "only a random split can go by numbers");
         if (options->test_fraction > 0 && options->test_fraction < 1) return 0;
         return error_set(error, DPMF_ERR_USAGE_VALUE, "test fraction %g is not between 0 and 1",
                          options->test_fraction);

@@ -168,7 +168,7 @@ static bool has_numbers_of_rule(const struct release *release, const struct stat
 static int check_contents(struct checking *checking, struct dpmf_error *error) {
     const struct statement *statement = checking->statement;
     const struct factors *factors = &checking->release.factors;
-    const char *hint = "do not rely on it; ask whoever published the release for a sound one";
+    const char *hint = "do not rely on it; ask whoever published the release for a valid one";
     const bool is_extended = statement->extension.items > 0;
     const char *version = is_extended ? statement->extension.version : statement->version;
     if (strcmp(version, checking->release.version) != 0)

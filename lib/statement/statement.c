@@ -129,7 +129,7 @@ void statement_figures_make(const struct statement *statement, struct statement_
 
 static int refuse(struct dpmf_error *error, const char *what) {
     error_set(error, DPMF_ERR_PRIVACY_NOT_VERIFIED, "the statement does not hold: %s", what);
-    error_hint(error, "do not rely on it; ask whoever published the release for a sound one");
+    error_hint(error, "do not rely on it; ask whoever published the release for a valid one");
     return DPMF_ERR_PRIVACY_NOT_VERIFIED;
 }
 

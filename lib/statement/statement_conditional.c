@@ -153,7 +153,7 @@ static void put_accounting(struct statement_page *page, const struct statement *
     statement_page_line(page, "\nFor specialists\n");
     statement_page_say(
         page,
-        "Mechanism \"%s\", after Liu, Wang and Smola (2015), Algorithm 1, mended. The target is "
+        "Mechanism \"%s\", after Liu, Wang and Smola (2015), Algorithm 1, corrected. The target is "
         "exp(-a L) times the prior, temperature 1. L is the sum over users of w_i times the sum of "
         "(r - clamp(prediction))^2 over the user's ratings, of which tau at most are kept, by "
         "coins "

@@ -116,7 +116,7 @@ int statement_extension_parent(const struct release *release, const struct state
 
 static int refuse(struct dpmf_error *error, const char *what) {
     error_set(error, DPMF_ERR_PRIVACY_NOT_VERIFIED, "the extension does not hold: %s", what);
-    error_hint(error, "do not rely on it; ask whoever published the release for a sound one");
+    error_hint(error, "do not rely on it; ask whoever published the release for a valid one");
     return DPMF_ERR_PRIVACY_NOT_VERIFIED;
 }
 

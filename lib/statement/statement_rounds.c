@@ -169,7 +169,7 @@ static int refuse(const struct rounds *self, struct dpmf_error *error) {
         error_set(error, DPMF_ERR_PRIVACY_NOT_VERIFIED,
                   "the statement does not hold: it lists %zu noisy rounds, its mechanism makes %zu",
                   self->statement->n_releases, self->n);
-    error_hint(error, "do not rely on it; ask whoever published the release for a sound one");
+    error_hint(error, "do not rely on it; ask whoever published the release for a valid one");
     return DPMF_ERR_PRIVACY_NOT_VERIFIED;
 }
 

@@ -46,10 +46,10 @@ static int check_options(const struct train_run *train, struct dpmf_error *error
     int code = user_shares_check_store(train->whole, error);
     if (code < 0) return code;
     if (options->hogwild)
-        return refuse("Hogwild is for one process: items are never written by two of several",
+        return refuse("Hogwild needs a single process: several never write the same items",
                       "leave {hogwild} out", error);
     if (options->tiers)
-        return refuse("tiers are for one process: several deal the items out among them",
+        return refuse("tiers need a single process: several processes divide the items among them",
                       "leave {tiers} out", error);
     if (options->snapshot && options->snapshot_blocks > 0)
         return refuse("several processes make snapshots at the end of an epoch",

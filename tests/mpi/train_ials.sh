@@ -62,6 +62,6 @@ check "ials, continued by one machine: the same vectors" same_rows i1.safetensor
 
 job 2 train it.dpr "${ials[@]}" --row-steps 0 -o x.safetensors
 check "ials, exact solutions by several: refused" one_error \
-    "exact solutions of rows are for one process"
+    "exact solutions of rows need a single process"
 job 2 train it.dpr "${some[@]}" --like 99 -o x.safetensors
 check "ials, no likes: refused" one_error "none of the ratings is a like"

@@ -70,9 +70,9 @@ done
 rm -f x.safetensors
 job 2 train st.dpr --hogwild -o x.safetensors
 check "sgd, Hogwild: status" test $? = 2
-check "sgd, Hogwild: one error" one_error "Hogwild is for one process"
+check "sgd, Hogwild: one error" one_error "Hogwild needs a single process"
 job 2 train st.dpr --tiers 50,100 -o x.safetensors
-check "sgd, tiers: one error" one_error "tiers are for one process"
+check "sgd, tiers: one error" one_error "tiers need a single process"
 job 2 train st.dpr -k 64 --memory 6MiB -o x.safetensors
 check "sgd, too little memory: one error" one_error "memory\|too little"
 printf 'user,item,rating\na,x,1\nb,y,2\n' >few.csv

@@ -89,7 +89,7 @@ static void pairs_need_no_header(void **state) {
     expect("1,10\n1,20\n1\n",
            "failed: DPMF_ERR_INPUT_COLUMNS t:3:2: the row has 1 column instead of 2\n");
     expect("kunde,artikel\n1,2\n", "failed: DPMF_ERR_INPUT_HEADER t:1:1: this looks like a header, "
-                                   "but no user and item: kunde, artikel\n");
+                                   "but names no user and item: kunde, artikel\n");
     expect(
         "kunde,item\n1,2\n",
         "failed: DPMF_ERR_INPUT_HEADER t:1:1: the header lacks user, rating; it has kunde, item\n");

@@ -477,7 +477,7 @@ static void unknown_formats_are_refused(void **state) {
     assert_non_null(strstr(hint_of("once upon a time\n"), "csv, tsv, movielens"));
     expect("xml", NULL, "1,2,3\n", "failed: DPMF_ERR_USAGE_VALUE there is no format \"xml\"\n");
     expect("jsonl", "user,item,rating", "{}\n",
-           "failed: DPMF_ERR_USAGE_CONFLICT t: the format jsonl says itself what is what\n");
+           "failed: DPMF_ERR_USAGE_CONFLICT t: the format jsonl has fixed columns\n");
     expect(
         NULL, "user,item,stars", "1,2,3\n",
         "failed: DPMF_ERR_USAGE_VALUE the list of columns \"user,item,stars\" has a name that is "

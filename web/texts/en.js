@@ -222,7 +222,7 @@ TEXTS.en = {
     historyFile: "a file",
     historyLead: ["{n} title, compared with the titles here. Nothing is taken until you say so, and nothing leaves this page.", "{n} titles, compared with the titles here. Nothing is taken until you say so, and nothing leaves this page."],
     historyBad: ["{n} row could not be read, in line {line}.", "{n} rows could not be read; the first is in line {line}."],
-    historyWishes: ["{n} row left out: wanted, and not had yet.", "{n} rows left out: wanted, and not had yet."],
+    historyWishes: ["{n} row left out: wanted, not yet watched or read.", "{n} rows left out: wanted, not yet watched or read."],
     historyTrifles: ["{n} row left out: heard for less than 30 seconds, a trailer or a podcast.", "{n} rows left out: heard for less than 30 seconds, trailers or podcasts."],
     history_sure: ["{n} found", "{n} found"],
     history_likely: ["{n} found, though the year or a part of the title differs", "{n} found, though the year or a part of the title differs"],

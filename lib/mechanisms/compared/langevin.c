@@ -247,4 +247,4 @@ static int run_langevin(const struct mechanism_input *input, struct public_model
 }
 
 const struct mechanism mechanism_langevin = {
-    MECHANISM_LANGEVIN, "noisy gradient steps, paid for one by one", run_langevin, false, false};
+    MECHANISM_LANGEVIN, "noisy gradient steps, each accounted for", run_langevin, false, false};

@@ -188,7 +188,7 @@ class Table:
     def _fields(self) -> list[Field]:
         if self.stream.release == ffi.NULL:
             raise InputError(lib.DPMF_ERR_INPUT_ARROW, "the Arrow stream was read already",
-                             "a stream can be read once: make a new one")
+                             "a stream can be read only once: make a new one")
         schema = ffi.new("struct ArrowSchema *")
         if self.stream.get_schema(self.stream, schema) != 0 or schema.release == ffi.NULL:
             raise _refuse_schema()
@@ -204,7 +204,7 @@ class Table:
 
 def _refuse_schema() -> InputError:
     return InputError(lib.DPMF_ERR_INPUT_ARROW, "the Arrow stream gives no schema",
-                      "it comes from whoever made the stream: try to read it there")
+                      "the error comes from the program that made the stream: check it there")
 
 
 def _field(schema: Any) -> Field:

@@ -130,7 +130,7 @@ def train_options(parameters: dict[str, Any], ranks: bool, is_open: bool = False
     if parameters["decay"] is not None and not options.pointer.decay >= 0:
         # Below 0 is the library's word for the schedule of its own, not for a growing step.
         raise usage(f"decay={shown(parameters['decay'])} is below 0",
-                    "leave it out for the default schedule")
+                    "leave it out to use the default schedule")
     options.put("deterministic", flag("deterministic", parameters["deterministic"]))
     options.put("averages_first", flag("adapt", parameters["adapt"]) and solver in (None, "sgd"))
     _put_sampler(parameters, options)

@@ -11,7 +11,7 @@ header() {
 private() {
     dpmf train ratings.csv -o r.safetensors --epsilon 1 --rating-range 1:5 --catalogue items.txt \
         --population p --delta 1e-5 --insecure-noise-seed 1 "$@" 2>&1 >json |
-        grep 'columns otherwise'
+        grep 'contradict the header'
     rm -f r.safetensors
 }
 for second in item,user,rating 'Movie ID,userId,stars' '"item","user","rating"' user,item,rating; do
