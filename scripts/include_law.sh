@@ -314,7 +314,8 @@ breaches=$(c_files lib | grep -v '^lib/random/' |
 rule "of the mechanisms only posterior draws: noise comes from noisy_sum" "$breaches"
 
 # ---- rule 9: lib/ names settings, not options --------------------------------------------------
-# A front end renders {memory} as --memory, as memory= or in words: see struct dpmf_error. One
+# A front end renders {memory} as --memory, as memory= or in words, and {:ledger show} as a command
+# or a task: see struct dpmf_error. "dpmf audit: canary 1" is a name, with a colon. One
 # sentence is in the statements of releases, which are compared with it byte for byte: it stays as
 # it was first written.
 
@@ -323,6 +324,10 @@ breaches=$(parts_of strings "${lib_files[@]}" |
     grep -v '^lib/statement/statement_json.c:.*"figures of the private .* shown with --research"' ||
     true)
 rule "no string of lib/ names an option of the command line" "$breaches"
+verbs=$(c_files programs | sed -n 's#^programs/command_\([a-z]*\)\.c$#\1#p' | paste -sd'|')
+breaches=$(parts_of strings "${lib_files[@]}" |
+    grep -E -- "^[^:]*:[0-9]+:.*\bdpmf ($verbs)( [A-Za-z]|\")" || true)
+rule "no string of lib/ names a command of the program" "$breaches"
 
 # ---- rule 10: one clock, and one place for temporary files ---------------------------------------
 

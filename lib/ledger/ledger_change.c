@@ -91,9 +91,14 @@ static int check_generation(const struct ledger_lock *lock, const struct ledger_
     error_set(error, DPMF_ERR_PRIVACY_LEDGER, "%s",
               is_gone ? "the ledger is gone, though there was one"
                       : "the ledger is an old copy: what was spent since is missing");
-    error_hint(error, "put the newest copy back; if %s, remove %.200s%s",
-               is_gone ? "nothing was ever released" : "there is none newer", lock->lock_path,
-               is_gone ? "" : " and accept it: dpmf ledger init FILE");
+    if (is_gone)
+        error_hint(error, "put the newest copy back; if nothing was ever released, remove %.200s",
+                   lock->lock_path);
+    else
+        error_hint(error,
+                   "put the newest copy back; if there is none newer, remove %.200s and accept it: "
+                   "{:ledger init FILE}",
+                   lock->lock_path);
     error_place(error, lock->path, 0, 0);
     return DPMF_ERR_PRIVACY_LEDGER;
 }
@@ -110,7 +115,7 @@ int ledger_change_check(const struct ledger_lock *lock, const struct ledger_book
     error_set(error, DPMF_ERR_PRIVACY_LEDGER,
               "%.200s is missing, which shows whether the ledger is the newest copy",
               lock->lock_path);
-    error_hint(error, "if it was moved here and is the newest, accept it: dpmf ledger init FILE");
+    error_hint(error, "if it was moved here and is the newest, accept it: {:ledger init FILE}");
     error_place(error, lock->path, 0, 0);
     return DPMF_ERR_PRIVACY_LEDGER;
 }

@@ -134,6 +134,11 @@ END
 catches "a string of lib/ that names an option" '^  lib/base/number.c:2:"give it --memory'
 
 begin
+printf 'int x;\n' >programs/command_ledger.c
+printf 'char *s = "see dpmf ledger show";\nchar *t = "dpmf ledger: a name";\n' >lib/base/number.c
+catches "a string of lib/ that names a command" '^  lib/base/number.c:1:"see dpmf ledger show'
+
+begin
 cat >lib/base/number.c <<'END'
 char *s = "give it {memory 2GiB}, a--b or -- c"; int i = --s; /* --memory
 "--x" */

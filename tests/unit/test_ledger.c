@@ -803,7 +803,7 @@ static void test_without_its_mark(void **state) {
     assert_int_equal(reserve("a", 2, 0.1, 0), 0);
     unlink(lock_path);
     assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
-    assert_non_null(strstr(error.hint, "dpmf ledger init"));
+    assert_non_null(strstr(error.hint, "{:ledger init"));
     assert_int_equal(ledger_return(path, NULL, id_of(2), &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(ledger_look(path, "a", &view, &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(look().n, 2);
