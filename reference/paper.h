@@ -77,8 +77,8 @@ void paper_trim(struct paper_problem *problem, size_t tau, struct random_stream 
 
 /* A step of a chain whose stationary distribution is exp(-loss_scale * loss - penalty_scale *
  * penalty), by Metropolis' rule for one number after the other. The paper has epsilon / (4 B) for
- * both. With `clamped`, predictions are put into low .. high within the loss, as privacy.md has it
- * in place of lines 5 to 7. */
+ * both. With `clamped`, predictions are put into low .. high within the loss, in place of
+ * lines 5 to 7 (lib/statement/posterior_rule.h). */
 struct paper_target {
     double loss_scale, penalty_scale;
     bool clamped;

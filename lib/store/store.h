@@ -2,7 +2,7 @@
  * The ratings store, `.dpr`: users grouped into blocks of about 1,000, as the paper's pipeline
  * wants them. docs/formats/dpr.md specifies the file; store_format.h draws it. This header is what
  * the rest of the library sees of it: blocks of users in plain arrays, a writer that is given
- * encoded blocks in order, a reader, and a stream that keeps blocks in flight.
+ * encoded blocks in order, a reader, and visits by all threads.
  */
 #ifndef DPMF_STORE_STORE_H
 #define DPMF_STORE_STORE_H
