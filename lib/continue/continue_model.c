@@ -17,6 +17,7 @@
 #include "store/store.h"
 #include "train/first_rows.h"
 #include "train/model_ids.h"
+#include "train/solver_names.h"
 
 /* ---- the checkpoint -------------------------------------------------------------------------- */
 
@@ -33,7 +34,7 @@ static int read_provenance(struct continue_model *model, const struct safetensor
     const char *checksum = safetensors_metadata(file, MODEL_CHECKSUM_KEY);
     struct json_reader json;
     char solver[32];
-    strcpy(solver, model->state.ranks ? "ials" : "sgd");
+    strcpy(solver, model->state.ranks ? SOLVER_NAME_IALS : SOLVER_NAME_SGD);
     json_reader_init(&json, text ? text : "{}", text ? strlen(text) : 2);
     if (json_next(&json).kind == JSON_OBJECT_BEGIN)
         for (struct json_token key; (key = json_next(&json)).kind == JSON_KEY;) {

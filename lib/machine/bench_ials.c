@@ -18,6 +18,7 @@
 #include "rank/ials.h"
 #include "rank/ials_train.h"
 #include "store/store.h"
+#include "train/solver_names.h"
 
 enum { EPOCHS_MIN = 3, EPOCHS_MAX = 10000, SEED = 1 };
 
@@ -119,7 +120,7 @@ static void fill_result(struct bench_ials *bench, double roofline) {
     result->fraction_of_roofline = result->bytes_per_second / roofline;
     result->of_sgd = NAN;
     result->model_bytes = (bench->users.n + bench->items.n) * bench->users.stride * sizeof(float);
-    snprintf(result->solver, sizeof result->solver, "ials");
+    snprintf(result->solver, sizeof result->solver, SOLVER_NAME_IALS);
     snprintf(result->kernels, sizeof result->kernels, "%s", bench->kernels->name);
 }
 

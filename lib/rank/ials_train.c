@@ -31,6 +31,7 @@
 #include "train/model_ids.h"
 #include "train/rank_share.h"
 #include "train/resume.h"
+#include "train/solver_names.h"
 
 enum {
     PROGRAM_BYTES = 6 << 20, /* the program itself, and what the allocator keeps for later */
@@ -188,7 +189,7 @@ static int write_provenance(struct ials_run *run, struct dpmf_error *error) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "version", dpmf_version());
-    dpmf_json_string(json, "solver", "ials");
+    dpmf_json_string(json, "solver", SOLVER_NAME_IALS);
     dpmf_json_string(json, "goal", "ranking");
     dpmf_json_uint(json, "factors", options->factors);
     dpmf_json_uint(json, "epochs", options->epochs);

@@ -12,6 +12,7 @@
 #include "rank/ials_train.h"
 #include "sample/posterior_mean.h"
 #include "train/rates.h"
+#include "train/solver_names.h"
 
 /* The defaults were found on splits of MovieLens 1M other than those reported. A mean of samples
  * gains from many of them, of few factors. Gibbs predicts as well as it ever will after ten rounds
@@ -25,14 +26,16 @@ static const struct {
     uint32_t chains;  /* chains that an average is taken over */
     uint32_t least;   /* epochs of burn-in at least, where these leave half of all epochs */
 } solvers[] = {
-    [SOLVER_SGD] = {"sgd", "stochastic gradient descent (the default)", RATES_FACTORS, RATES_EPOCHS,
-                    1, 1, 0},
-    [SOLVER_IALS] = {"ials", "implicit alternating least squares, to rank", 64, 16, 1, 1, 0},
-    [SOLVER_GIBBS] = {"gibbs", "block Gibbs sampling of the posterior", 24, 14, 3, 16, 7},
-    [SOLVER_SGLD] = {"sgld", "Langevin dynamics with stochastic gradients", 16, 200, 2, 8, 0},
-    [SOLVER_SGHMC] = {"sghmc", "Hamiltonian Monte Carlo with stochastic gradients", 32, 100, 2, 8,
-                      0},
-    [SOLVER_SGNHT] = {"sgnht", "the same with a thermostat", 32, 100, 2, 8, 0},
+    [SOLVER_SGD] = {SOLVER_NAME_SGD, "stochastic gradient descent (the default)", RATES_FACTORS,
+                    RATES_EPOCHS, 1, 1, 0},
+    [SOLVER_IALS] = {SOLVER_NAME_IALS, "implicit alternating least squares, to rank", 64, 16, 1, 1,
+                     0},
+    [SOLVER_GIBBS] = {SOLVER_NAME_GIBBS, "block Gibbs sampling of the posterior", 24, 14, 3, 16, 7},
+    [SOLVER_SGLD] = {SOLVER_NAME_SGLD, "Langevin dynamics with stochastic gradients", 16, 200, 2, 8,
+                     0},
+    [SOLVER_SGHMC] = {SOLVER_NAME_SGHMC, "Hamiltonian Monte Carlo with stochastic gradients", 32,
+                      100, 2, 8, 0},
+    [SOLVER_SGNHT] = {SOLVER_NAME_SGNHT, "the same with a thermostat", 32, 100, 2, 8, 0},
 };
 
 enum { SOLVERS = sizeof solvers / sizeof solvers[0], CHAINS_MAX = 1024 };

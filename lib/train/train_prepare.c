@@ -22,6 +22,7 @@
 #include "train/first_rows.h"
 #include "train/model_ids.h"
 #include "train/rates.h"
+#include "train/solver_names.h"
 #include "train/train_place.h"
 #include "train/train_run.h"
 
@@ -123,7 +124,7 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "version", dpmf_version());
-    dpmf_json_string(json, "solver", "sgd");
+    dpmf_json_string(json, "solver", SOLVER_NAME_SGD);
     dpmf_json_uint(json, "factors", options->factors);
     dpmf_json_uint(json, "epochs", options->epochs);
     dpmf_json_double(json, "learning_rate", options->learning_rate);

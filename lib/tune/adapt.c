@@ -22,6 +22,7 @@
 #include "store/store.h"
 #include "train/memory_plan.h"
 #include "train/resume.h"
+#include "train/solver_names.h"
 
 enum {
     RATINGS_LEAST = 2000,  /* fewer held back than a tenth of these tell nothing */
@@ -456,7 +457,7 @@ int dpmf_train_adapt(struct dpmf_store *store, uint32_t what, struct dpmf_train_
         .run = &own_run,
         .trial_run = own_run,
         .what = what,
-        .ranks = own.solver && strcmp(own.solver, "ials") == 0,
+        .ranks = own.solver && strcmp(own.solver, SOLVER_NAME_IALS) == 0,
         .report = report,
     };
     adapt.trial_run.progress = on_progress;

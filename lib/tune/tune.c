@@ -20,6 +20,7 @@
 #include "files/temporary.h"
 #include "rank/ials_train.h"
 #include "store/store.h"
+#include "train/solver_names.h"
 #include "tune/search.h"
 
 enum { FACTORS, LEARNING_RATE, PENALTY, EPOCHS, UNOBSERVED, N_AXES };
@@ -471,7 +472,7 @@ int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
     tune.trial_run.warn = on_warning;
     tune.trial_run.progress_self = tune.trial_run.warn_self = &tune;
     *tune.report = (struct dpmf_tune_report){.best.valid_rmse = NAN, .best.valid_ndcg = NAN};
-    tune.ranks = own_train.solver && strcmp(own_train.solver, "ials") == 0;
+    tune.ranks = own_train.solver && strcmp(own_train.solver, SOLVER_NAME_IALS) == 0;
     code = check_options(&own, &own_train, error);
     if (code == 0 && valid) code = dpmf_store_check_apart(store, valid, error);
     if (code == 0) code = make_directory(&tune, error);
