@@ -363,7 +363,7 @@ static int check_required(const struct invocation *invocation) {
 
 /* ---- files that must not be one -------------------------------------------------------------- */
 
-/* Whether two paths name one file, be it there already or not. */
+/* Whether two paths name one file, whether it is there already or not. */
 bool options_same_file(const char *a, const char *b) {
     struct stat of_a, of_b;
     bool has_a = stat(a, &of_a) == 0, has_b = stat(b, &of_b) == 0;
@@ -454,7 +454,7 @@ static bool is_file_kind(enum value_kind kind) {
     return kind == VALUE_FILE || kind == VALUE_OUTPUT;
 }
 
-/* A run that goes on may go on with its snapshots as well, and a model that is continued may be
+/* A run that continues may also keep writing its snapshots, and a model that is continued may be
  * replaced: the old one is replaced by a whole one or not. */
 static bool takes_over(enum option_id output, enum option_id input) {
     return (output == OPTION_SNAPSHOT && input == OPTION_RESUME) ||

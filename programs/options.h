@@ -61,7 +61,7 @@ struct options_interval {
 
 struct options_interval options_interval(const struct invocation *invocation, enum option_id id);
 
-/* Whether two paths name one file, be it there already or not. */
+/* Whether two paths name one file, whether it is there already or not. */
 bool options_same_file(const char *a, const char *b);
 
 /* Whether reading an input, be it a path, an address of SQLite or "-", reads the file of that

@@ -248,7 +248,7 @@ static int check_lock(const struct ledger_lock *lock, struct dpmf_error *error) 
     return 0;
 }
 
-static const double ask_seconds = 0.1; /* between two looks at whether to go on */
+static const double ask_seconds = 0.1; /* seconds between two checks whether to continue */
 
 /* Someone who waits for others is told so, and may have had enough. */
 struct waiting {

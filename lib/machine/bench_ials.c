@@ -1,8 +1,8 @@
 /*
  * Epochs of implicit least squares, timed: both sweeps, with the rule that training has by default,
  * from random rows on. Every multiplication and addition of a sweep takes a number from the caches,
- * be it of an event's row or of the Gramian; so the speed is held against what the same threads can
- * read there. Fed by bench.c; works through rank/ials.c.
+ * of an event's row or of the Gramian; so the speed is held against what the same threads can read
+ * there. Fed by bench.c; works through rank/ials.c.
  */
 #include "machine/bench_ials.h"
 

@@ -34,7 +34,7 @@ struct safetensors {
     size_t n_entries, entry_capacity;
     struct metadata *metadata;
     size_t n_metadata, metadata_capacity;
-    bool has_metadata; /* the object itself, be it empty */
+    bool has_metadata; /* whether there is the object, even an empty one */
 };
 
 /* What the header is being read with. */

@@ -132,7 +132,7 @@ static int end_group(struct parquet_table *self, struct dpmf_error *error) {
         struct parquet_cursor *cursor = &self->cursor[i];
         if (cursor->chunk && code == 0 && cursor->at != cursor->chunk->begin + cursor->chunk->bytes)
             code = parquet_refuse_column(self, cursor->number,
-                                         "is damaged: it goes on after its last value", error);
+                                         "is damaged: it continues after its last value", error);
         if (cursor->chunk && cursor->at > atomic_load(&self->at))
             atomic_store(&self->at, cursor->at);
         drop_cursor(self, cursor);

@@ -286,7 +286,7 @@ static struct noisy_sum_round round_of(const struct summing *summing, size_t fir
                                     .contribute_self = summing->self};
 }
 
-/* All processes go on, or none does. */
+/* All processes continue, or none does. */
 static int watch_sums(struct summing *summing, size_t first, size_t end, bool are_noisy,
                       struct dpmf_error *error) {
     const struct noisy_sum_context *context = summing->context;

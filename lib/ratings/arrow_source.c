@@ -291,7 +291,7 @@ static bool reject_row(struct row *row) {
                                "the row is null");
 }
 
-/* @return whether to go on */
+/* @return whether to continue */
 static bool take_row(struct row *row) {
     struct record record = {.rating = 1, .time = STORE_NO_TIME};
     const struct arrow_batch *batch = row->batch;

@@ -78,7 +78,7 @@ struct id_map {
 
 static size_t table_bytes(int bits) { return sizeof(struct table) + (sizeof(struct slot) << bits); }
 
-/* In large pages where they are to be had: lookups are all over it, and each would miss the TLB. */
+/* In large pages where available: lookups are all over it, and each would miss the TLB. */
 static struct table *table_new(int bits) {
     struct table *table = memory_map(table_bytes(bits));
     if (table) table->bits = bits;

@@ -324,7 +324,7 @@ static bool take_time(struct parsing *parsing, int64_t *time) {
     return take_real_time(parsing, real, time);
 }
 
-/* @return whether to go on */
+/* @return whether to continue */
 static bool take_row(struct parsing *parsing, struct database_numbers *numbers) {
     const struct copy_layout *layout = parsing->layout;
     struct record record = {.rating = 1, .time = STORE_NO_TIME};

@@ -247,7 +247,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
     return 0;
 }
 
-/* All ranks have room for the counts, or none goes on. */
+/* All ranks have room for the counts, or none continues. */
 static int count_and_pack(struct private_run *self, struct dpmf_error *error) {
     size_t n = (size_t)self->wishes.ids.n;
     uint64_t *users_of_id = memory_alloc_zero(n, sizeof *users_of_id);

@@ -134,7 +134,7 @@ double accountant_delta(double mu, double epsilon) {
 /* ---- by bisection, mu and epsilon ------------------------------------------------------------ */
 
 /* Positive doubles are in the order of their bits, so halving the bits finds a neighbour in 63
- * steps, be it 1e-300 or 1e300. */
+ * steps, from 1e-300 to 1e300. */
 static double between(double low, double high) {
     uint64_t a, b;
     memcpy(&a, &low, sizeof a);

@@ -9,7 +9,7 @@
 #include "dpmf.h"
 #include "dpmf_text.h"
 
-/* `look` is shown the whole first row, be it a header or not, before anything is taken; a value
+/* `look` is shown the whole first row, whether a header or not, before anything is taken; a value
  * other than 0 ends the reading with that value. It may be NULL. A store has no such row. */
 int table_read_public(const char *path, const char *columns, const struct dpmf_run *run,
                       int (*look)(void *self, const struct dpmf_table_record *first,

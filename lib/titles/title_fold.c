@@ -12,7 +12,7 @@ struct folding {
     char *out;
     size_t at;
     size_t unit;       /* characters since the word, or the last initial, began */
-    bool is_open;      /* the last word goes on */
+    bool is_open;      /* the last word continues */
     bool is_initials;  /* the last word consists of initials, each with its dot */
     bool has_gap;      /* something other than a dot came since */
     bool is_all_alpha; /* the unit is a letter, no digit */

@@ -36,7 +36,7 @@ uint64_t memory_plan_store(const struct dpmf_store *store);
 size_t memory_plan_slots(const struct memory_plan *plan);
 
 /* Divides the memory: fills in the memory fields of tiling.h. @return 0, or DPMF_ERR_USAGE_MEMORY
- * with how much would do */
+ * which says how much would be enough */
 int memory_plan_divide(struct memory_plan *plan, struct tiling_options *options,
                        struct dpmf_error *error);
 

@@ -185,7 +185,7 @@ int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options
     return code;
 }
 
-/* ---- where it goes on ------------------------------------------------------------------------ */
+/* ---- where it continues ---------------------------------------------------------------------- */
 
 /* What --deterministic promises can be kept only where ratings are visited as they were. */
 static int compare_tiles(const struct checkpoint_file *file, uint64_t tiles, const char *order,

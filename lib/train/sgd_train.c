@@ -121,7 +121,7 @@ static int run_epochs(struct train_run *train, struct dpmf_error *error) {
         .phase = "training", .unit = "epochs", .total = train->options->epochs};
     while (wanted && train->state.epoch < train->options->epochs) {
         struct dpmf_epoch epoch;
-        /* also of a run that goes on from where it had stopped */
+        /* also for a run that continues from where it had stopped */
         report->stopped_early = train->state.superblocks_done == 0 && is_hopeless(train);
         if (report->stopped_early) break;
         int code = run_epoch(train, &epoch, error);

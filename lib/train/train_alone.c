@@ -1,6 +1,6 @@
 /*
  * A run on this machine alone: the place of train_place.h where all ratings, users and items are
- * here. Snapshots collect themselves while the updates go on, at any superblock, and a run may
+ * here. Snapshots collect themselves while the updates continue, at any superblock, and a run may
  * continue in the middle of an epoch. Fed by train_prepare.c and sgd_train.c; works through
  * sgd_epoch.c, snapshot.c and resume.c.
  */
@@ -50,7 +50,7 @@ static int begin_tiling(struct train_run *train, struct tiling_options *options,
     return 0;
 }
 
-/* The state goes on where the snapshot's was; how the ratings are cut is this run's affair. */
+/* The state continues where the snapshot's was; how the ratings are cut is up to this run. */
 static int end_tiling(struct train_run *train, int code, struct dpmf_error *error) {
     const struct checkpoint_state began = train->state;
     if (code < 0 || !train->options->resume) return code;

@@ -223,7 +223,7 @@ static int tile_ratings(struct train_run *train, struct dpmf_error *error) {
 }
 
 /* Biases begin as averages, and are held by what the ratings say of how they vary; those of a
- * snapshot go on as they are. */
+ * snapshot continue as they are. */
 static int begin_biases(struct train_run *train, struct dpmf_error *error) {
     struct factors *factors = &train->factors;
     const size_t n_items = (size_t)store_n_items(train->whole);

@@ -152,7 +152,7 @@ static int draw_rows(struct train_run *train, struct dpmf_error *error) {
                                  train->unit, seed, FIRST_ROWS_USERS, error);
 }
 
-/* The state goes on where the snapshot's was, from the beginning of an epoch. */
+/* The state continues where the snapshot's was, from the beginning of an epoch. */
 static int take_state(struct train_run *train, struct dpmf_error *error) {
     const struct checkpoint_state began = train->state;
     int code = 0;

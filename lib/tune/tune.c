@@ -221,7 +221,7 @@ static double curve_share(const struct curve *curve) {
 }
 
 /* Whether too many of the earlier trials were better at the rung, and the best of all by far. Those
- * that are close go on to the end, where small steps still change the order. */
+ * that are close continue to the end, where small steps still change the order. */
 static bool is_behind(const struct tune *tune, const struct rung *rung) {
     size_t reached = 0, better = 0;
     double own = curve_at(&tune->curve, rung->at);

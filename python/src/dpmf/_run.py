@@ -145,7 +145,7 @@ class Run:
         try:
             call.stop = call.do() is False
         except BaseException:
-            call.stop = True  # known before the library's thread goes on
+            call.stop = True  # known before the library's thread continues
             raise
         finally:
             call.done.set()
@@ -153,7 +153,7 @@ class Run:
     # ---- the library's threads -------------------------------------------------------------------
 
     def _have_done(self, do: Callable[[], Any]) -> bool:
-        """Has the calling thread do it. @return whether to go on"""
+        """Has the calling thread do it. @return whether to continue"""
         if self._failure is None:
             call = _Call(do)
             self._calls.put(call)
@@ -164,7 +164,7 @@ class Run:
         return self._failure is None
 
     def _ask(self, progress: Progress) -> bool:
-        """Has the calling thread tell of it. @return whether to go on"""
+        """Has the calling thread tell of it. @return whether to continue"""
         tell = self._progress
         return self._failure is None if tell is None else self._have_done(lambda: tell(progress))
 
