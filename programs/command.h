@@ -48,7 +48,7 @@ enum value_kind {
     VALUE_NONE, /* a flag */
     VALUE_TEXT,
     VALUE_TEXTS,  /* the same, of an option that may be given several times */
-    VALUE_FILE,   /* to be read */
+    VALUE_FILE,   /* a file to be read */
     VALUE_OUTPUT, /* a file to be written */
     VALUE_DIRECTORY,
     VALUE_CHOICE,
@@ -72,10 +72,10 @@ typedef const char *choice_list(size_t i, const char **description);
 
 struct value {
     enum value_kind kind;
-    const char *name;     /* as the help shows it: FILE.dpr, N, A:B */
+    const char *name;     /* name in the help: FILE.dpr, N, A:B */
     const char *sample;   /* a value that works, for the line that shows how to fix an error */
     const char *suffix;   /* ending of the files that completion offers; NULL: any file */
-    choice_list *choices; /* with VALUE_CHOICE */
+    choice_list *choices; /* choices of a VALUE_CHOICE */
 };
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -226,7 +226,7 @@ enum option_id {
     OPTION_COUNT,
 };
 
-/* Prints what an option that is not given stands for. */
+/* Prints the default of an option. */
 typedef void default_print(FILE *out);
 
 struct option {
@@ -266,15 +266,15 @@ struct invocation;
 enum { VERB_GROUPS_MAX = 6, VERB_PARAGRAPHS_MAX = 12, VERB_EXAMPLES_MAX = 8 };
 
 struct verb {
-    const char *name;     /* that of a part is two words: "privacy account" */
+    const char *name;     /* name; two words for a part: "privacy account" */
     const char *summary;  /* one line, no full stop */
     const char *synopsis; /* what follows the name */
     const char *paragraphs[VERB_PARAGRAPHS_MAX + 1];
-    struct option_group groups[VERB_GROUPS_MAX + 1]; /* besides the shared ones */
-    bool has_own_threads; /* its own --threads stands in place of the shared one */
-    bool is_distributed;  /* mpirun may start it: the processes work together */
+    struct option_group groups[VERB_GROUPS_MAX + 1]; /* groups of options besides the shared ones */
+    bool has_own_threads; /* whether it has a --threads of its own */
+    bool is_distributed;  /* whether mpirun may start it, with processes that work together */
     struct operands operands;
-    bool checks_operands;  /* itself, all but the first */
+    bool checks_operands;  /* whether the verb checks its operands itself, all but the first */
     const char *exit_note; /* what its exit statuses mean beyond the general list; may be NULL */
     struct example examples[VERB_EXAMPLES_MAX + 1];
     int (*run)(struct invocation *invocation); /* @return an exit status */

@@ -13,7 +13,7 @@ int error_exit_status(int code);
 /* Renders a message, a hint or a warning of the library, always ended by NUL. */
 void error_show_text(const char *text, char *out, size_t size);
 
-/* The same of "file:line:column: message". */
+/* The same for "file:line:column: message". */
 void error_show(const struct dpmf_error *error, char *out, size_t size);
 
 #endif

@@ -16,10 +16,10 @@ struct http_answers;
 struct http_content {
     const char *path;   /* "/v1/release" */
     const char *type;   /* "application/json" */
-    const char *policy; /* the content security policy; NULL: one that allows nothing */
-    const char *frames; /* whose frames it may be shown in; NULL: nobody's */
-    const char *file;   /* the name to save it under; NULL: it is to be shown */
-    const char *tag;    /* something that changes when the bytes do; NULL: made from the bytes */
+    const char *policy; /* content security policy; NULL: one that allows nothing */
+    const char *frames; /* origins that may show it in a frame; NULL: none */
+    const char *file;   /* name to save it under; NULL: it is shown */
+    const char *tag;    /* tag that changes with the bytes; NULL: made from the bytes */
     const char *bytes;
     size_t n;
 };

@@ -1,7 +1,7 @@
 /*
  * libmicrohttpd, loaded by the one verb that needs it: it brings a TLS library along, and three
- * megabytes of resident memory are too much for every other verb to carry. What is called of it is
- * listed here, once; its header is the truth about the types.
+ * megabytes of resident memory are too much for every other verb to carry. The functions that are
+ * used are listed here, once; the types are those of its header.
  */
 #ifndef DPMF_HTTP_LIBRARY_H
 #define DPMF_HTTP_LIBRARY_H

@@ -8,7 +8,7 @@
 #include "command.h"
 #include "dpmf_text.h"
 
-/* Says that there is no memory left. @return the exit status that goes with it */
+/* Reports that there is no memory left. @return the exit status that goes with it */
 int model_use_no_memory(void);
 
 /* Whether a file begins as a model does. */
@@ -17,8 +17,8 @@ bool model_use_is_model(const char *path);
 /* Whether a file is a release, by what its header says it is. */
 bool model_use_is_release(const char *path);
 
-/* Checks, on the first rank, that --output is no release or may be replaced. A release was paid
- * for, and cannot be made again. @return 0 or a negative code */
+/* Checks, on the first rank, that --output is no release or may be replaced. A release has spent a
+ * budget, and cannot be made again. @return 0 or a negative code */
 int model_use_check_output(const struct invocation *invocation, struct dpmf_error *error);
 
 /* A warning, when the model is a checkpoint without a checksum. */

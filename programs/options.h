@@ -27,7 +27,7 @@ int options_refuse_group(const struct invocation *invocation, const struct optio
 /* The checked values; what they give is undefined for an option that was not given. */
 uint64_t options_count(const struct invocation *invocation, enum option_id id);
 
-/* The same of at most 32 bits, which more than any limit becomes; `usual` when it was not given. */
+/* The same in 32 bits, larger numbers becoming UINT32_MAX; `usual` when it was not given. */
 uint32_t options_count32(const struct invocation *invocation, enum option_id id, uint32_t usual);
 
 /* --lanes: 0 when it was not given, and a number that the library refuses when it was given as
@@ -64,16 +64,16 @@ struct options_interval options_interval(const struct invocation *invocation, en
 /* Whether two paths name one file, whether it is there already or not. */
 bool options_same_file(const char *a, const char *b);
 
-/* Whether reading an input, be it a path, an address of SQLite or "-", reads the file of that
+/* Whether reading an input (a path, an address of SQLite or "-") reads the file of that
  * path. Of SQLite also the files beside the database are read: -wal, -journal and -shm. */
 bool options_is_read(const char *path, const char *input);
 
 /* --format, --columns, --rescale, --rating-range and --on-error. */
 struct dpmf_input_options options_input(const struct invocation *invocation);
 
-/* The goal that nobody named, --goal and --solver being absent, is chosen by what there is to learn
- * from: events are ranked, and a note says so. The input's layout says which they are, and not its
- * values. @return whether it was chosen */
+/* Without --goal and --solver, the goal is chosen by what there is to learn from: events are
+ * ranked, and a note says so. The input's layout says which they are, and not its values. @return
+ * whether it was chosen */
 bool options_goal_of(struct invocation *invocation, const struct dpmf_store *store);
 
 #endif

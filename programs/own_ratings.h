@@ -31,7 +31,7 @@ void own_ratings_mark(const struct own_ratings *own, uint8_t *bitmap);
 /* Takes what a history holds of a user, which is empty afterwards. */
 void own_ratings_from_history(struct own_ratings *own, struct dpmf_history *history);
 
-/* Says what was left out, replaced or odd, and that nothing is left where nothing is. */
+/* Reports what was left out, replaced or unusual, and when nothing is left. */
 void own_ratings_note(struct invocation *invocation, const struct dpmf_model *model,
                       const struct catalogue *catalogue, const struct own_ratings *own);
 

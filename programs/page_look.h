@@ -1,6 +1,6 @@
 /*
- * What whoever publishes a page gives it to look like: a colour, a logo and covers, embedded in the
- * page, and links at its end.
+ * The look that a publisher gives a page: a colour, a logo and covers, embedded in the page, and
+ * links at its end.
  */
 #ifndef DPMF_PROGRAMS_PAGE_LOOK_H
 #define DPMF_PROGRAMS_PAGE_LOOK_H
@@ -10,8 +10,8 @@
 
 struct page_look {
     struct dpmf_json *json; /* {"accent":"#0c6960","logo":"data:...","covers":{"1":"data:..."}} */
-    char *links;            /* as HTML; "" when there are none */
-    uint64_t covers;        /* how many items have one */
+    char *links;            /* links as HTML; "" when there are none */
+    uint64_t covers;        /* number of items with a cover */
 };
 
 /* Reads --colour, --logo, --covers and --links. @return an exit status, after saying what is wrong

@@ -1,6 +1,6 @@
 /*
- * The end of an exported page: a comment with the checksums of the files of the export. By them a
- * page that is as an export left it is known from one that was edited since.
+ * The end of an exported page: a comment with the checksums of the files of the export. They
+ * distinguish an unchanged page from one that was edited since.
  */
 #ifndef DPMF_PROGRAMS_PAGE_SEAL_H
 #define DPMF_PROGRAMS_PAGE_SEAL_H

@@ -10,16 +10,15 @@
  * joined. To be called before anything is. */
 void ranks_silence(void);
 
-/* In the end: an error that kept this rank from joining, such as a mistaken option, is told by
- * itself. */
+/* In the end: an error that kept this rank from joining, such as a mistaken option, is reported by
+ * that rank itself. */
 void ranks_tell_alone(int status);
 
 /* Joins the others where mpirun started this, for verbs that work together; the others are refused.
  * @return an exit status */
 int ranks_join(struct invocation *invocation);
 
-/* Whether an error is this rank's to tell, see dpmf_cluster_speaks; what it prints can then be
- * seen. */
+/* Whether this rank reports an error, see dpmf_cluster_speaks; what it prints can then be seen. */
 bool ranks_speak(const struct invocation *invocation);
 
 /* Leaves them, with the exit status; may not return. */

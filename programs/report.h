@@ -21,14 +21,14 @@ struct report_layout report_layout(const struct dpmf_layout *layout);
 /* Adds the same to an object: layout, formats, drops_bad and by_record. */
 void report_layout_json(struct dpmf_json *json, const struct dpmf_layout *layout);
 
-/* Reports lines that name columns otherwise than the header, whatever is silenced. */
+/* Reports lines that contradict the header, whatever is silenced. */
 void report_other_headers(struct terminal *terminal, uint64_t n);
 
 /* The same, and a first line that contradicts --columns, of a store that was opened under -q: for
  * whatever makes stores of it. */
 void report_quiet_alerts(struct terminal *terminal, const struct dpmf_store *store);
 
-/* Tells how a store was packed: to people on standard error, to scripts on standard output.
+/* Reports how a store was packed: to people on standard error, to scripts on standard output.
  * @return an exit status */
 int report_import_print(struct invocation *invocation, const char *output,
                         const struct dpmf_import_report *report);
