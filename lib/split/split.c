@@ -65,8 +65,8 @@ struct split {
     uint64_t *item_ratings[N_SIDES];
     uint32_t *new_number[N_SIDES]; /* number of an item on each side */
     uint64_t n_items[N_SIDES], n_ratings[N_SIDES];
-    uint64_t *id_hash; /* of each item's id */
-    uint64_t digest;   /* of which pairs were split, and where each went */
+    uint64_t *id_hash; /* hash of each item's id */
+    uint64_t digest;   /* digest of the pairs, and of where each went */
     struct store_writer *writer[N_SIDES];
     struct block_packer packer[N_SIDES];
 };
