@@ -4,6 +4,7 @@
  */
 #include "statement/statement_page.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -24,28 +25,38 @@ void statement_page_put(struct statement_page *page, const char *bytes, size_t n
     page->text.n += n;
 }
 
-static void put_indent(struct statement_page *page, size_t indent) {
+/* n blanks, of which there are enough for every indent of a statement. */
+static const char *blanks(size_t n) {
     static const char spaces[] = "            ";
-    statement_page_put(page, spaces, indent < sizeof spaces - 1 ? indent : sizeof spaces - 1);
+    assert(n < sizeof spaces);
+    return spaces + sizeof spaces - 1 - n;
+}
+
+/* A word after a blank or, where the line has no room, on a new line that begins with `lead`. */
+static void put_next(struct statement_page *page, const char *lead, const char *word, size_t n,
+                     size_t *column) {
+    if (*column + 1 + n > WIDTH) {
+        statement_page_put(page, "\n", 1);
+        statement_page_put(page, lead, strlen(lead));
+        *column = strlen(lead);
+    } else {
+        statement_page_put(page, " ", 1);
+        ++*column;
+    }
+    statement_page_put(page, word, n);
+    *column += n;
 }
 
 /* Words, broken at blanks; lines after the first are indented by `indent`, the first by `first`. */
 static void wrap(struct statement_page *page, size_t first, size_t indent, const char *text) {
-    size_t column = first;
-    put_indent(page, first);
-    for (const char *word = text; *word;) {
-        size_t n = strcspn(word, " ");
-        if (word != text && column + 1 + n > WIDTH) {
-            statement_page_put(page, "\n", 1);
-            put_indent(page, indent);
-            column = indent;
-        } else if (word != text) {
-            statement_page_put(page, " ", 1);
-            column++;
-        }
-        statement_page_put(page, word, n);
-        column += n;
-        word += n + strspn(word + n, " ");
+    const size_t length = strcspn(text, " ");
+    size_t column = first + length;
+    statement_page_put(page, blanks(first), first);
+    statement_page_put(page, text, length);
+    for (const char *word = text + length; *(word += strspn(word, " "));) {
+        const size_t n = strcspn(word, " ");
+        put_next(page, blanks(indent), word, n, &column);
+        word += n;
     }
     statement_page_put(page, "\n", 1);
 }
@@ -62,16 +73,7 @@ void statement_page_quote(struct statement_page *page, const char *label, const 
         size_t n = strcspn(word, " "), most = WIDTH - strlen(mark);
         if (n > most)
             for (n = most; ((unsigned char)word[n] & 0xc0) == 0x80;) n--;
-        if (column + 1 + n > WIDTH) {
-            statement_page_put(page, "\n", 1);
-            statement_page_put(page, mark, strlen(mark));
-            column = strlen(mark);
-        } else {
-            statement_page_put(page, " ", 1);
-            column++;
-        }
-        statement_page_put(page, word, n);
-        column += n;
+        put_next(page, mark, word, n, &column);
         word += n + strspn(word + n, " ");
     }
     statement_page_put(page, "\n", 1);
