@@ -338,8 +338,8 @@ static double total_weight(const struct taste_space *taste, const struct dpmf_ow
 }
 
 /* x.f_j as it stands in the columns, of an item. */
-static double dot_columns(const struct facts_space *space, const double *x,
-                          const double average[2], uint64_t item) {
+static double dot_columns(const struct facts_space *space, const double *x, const double average[2],
+                          uint64_t item) {
     struct sparse_row row;
     row_of(space, item, &row);
     double sum = -(space->ages[item] != FACTS_NO_AGE ? average[0] : 0) -
@@ -365,8 +365,7 @@ void facts_fit(const struct facts_space *space, const struct taste_space *taste,
             if (row.column[i] < w) q[row.column[i]] += weight * row.value[i];
         known[0] += space->ages[item] != FACTS_NO_AGE ? weight : 0;
         known[1] += has_kinds(space, item) ? weight : 0;
-        for (size_t c = 0; c < space->k; c++)
-            v_sum[c] += weight * ((double)v[c] - taste->mean[c]);
+        for (size_t c = 0; c < space->k; c++) v_sum[c] += weight * ((double)v[c] - taste->mean[c]);
     }
     for (size_t a = 0; a < w; a++) q[a] -= known[a >= space->n_knots] * space->mean[a];
     for (size_t c = 0; c < space->k; c++)

@@ -23,10 +23,10 @@ enum {
 
 /* What a mark says, a bit for each word typed: */
 enum {
-    MARK_BEGINS = 0, /* the word begins so */
-    MARK_NEAR = 8,   /* it does with one typing error */
-    MARK_FAR = 16,   /* it does with two */
-    MARK_HEAD = 24,  /* all that was typed begins with the word, or the word with it: one bit */
+    MARK_BEGINS = 0,  /* the word begins so */
+    MARK_NEAR = 8,    /* it does with one typing error */
+    MARK_FAR = 16,    /* it does with two */
+    MARK_HEAD = 24,   /* all that was typed begins with the word, or the word with it: one bit */
     MARK_NUMBER = 25, /* it is a number that was typed, however either is written: one bit */
 };
 

@@ -31,10 +31,8 @@ static struct dpmf_item_facts some_facts(void) {
         if (i == 20 || i == 40) known.kinds[at++] = 7;
         known.start[i + 1] = at;
     }
-    return (struct dpmf_item_facts){.years = known.years,
-                                    .kind_start = known.start,
-                                    .kinds = known.kinds,
-                                    .n_kinds = KINDS};
+    return (struct dpmf_item_facts){
+        .years = known.years, .kind_start = known.start, .kinds = known.kinds, .n_kinds = KINDS};
 }
 
 static int set_up(void **state) {
@@ -216,13 +214,12 @@ static void test_shares_and_lists(void **state) {
     assert_int_equal(dpmf_model_set_facts(model, &facts, NULL), 0);
     assert_int_equal(dpmf_user_fold_in(model, NULL, 0, &user, NULL), 0);
     for (size_t i = 0; i < RATINGS; i++)
-        assert_int_equal(
-            dpmf_user_rate(model, user, ratings[i].item, ratings[i].rating, NULL), 0);
+        assert_int_equal(dpmf_user_rate(model, user, ratings[i].item, ratings[i].rating, NULL), 0);
     assert_int_equal(dpmf_user_recommend(model, user, NULL, NULL, NULL, ITEMS, list, NULL), ITEMS);
     for (size_t i = 0; i < ITEMS; i++) {
         double sum = 0;
-        assert_int_equal(
-            dpmf_user_explain(model, user, NULL, list[i].item, &score, shares, NULL), 0);
+        assert_int_equal(dpmf_user_explain(model, user, NULL, list[i].item, &score, shares, NULL),
+                         0);
         assert_true(score.total == list[i].score);
         assert_true(i == 0 || list[i].score <= list[i - 1].score);
         for (size_t h = 0; h < RATINGS; h++) sum += shares[h];

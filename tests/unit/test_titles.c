@@ -229,11 +229,11 @@ static void search_knows_numbers(void **state) {
     static const struct {
         const char *typed;
         uint64_t first;
-    } cases[] = {{"moon wars 4", 1},  {"moon wars iv", 1}, {"moon wars four", 1},
-                 {"moon wars 5", 0},  {"boxer 2", 3},      {"boxer two", 3},
-                 {"boxer ii", 3},     {"boxer 20", 2},     {"dolls two", 5},
-                 {"dolls ii", 5},     {"4 lamps", 7},      {"moon wars episode 4", 1},
-                 {"i lamp", 8},       {"boxer 2 1979", 3}, {"2 dolls", 5}};
+    } cases[] = {{"moon wars 4", 1}, {"moon wars iv", 1}, {"moon wars four", 1},
+                 {"moon wars 5", 0}, {"boxer 2", 3},      {"boxer two", 3},
+                 {"boxer ii", 3},    {"boxer 20", 2},     {"dolls two", 5},
+                 {"dolls ii", 5},    {"4 lamps", 7},      {"moon wars episode 4", 1},
+                 {"i lamp", 8},      {"boxer 2 1979", 3}, {"2 dolls", 5}};
     struct dpmf_titles *titles;
     uint64_t items[N], matches;
     (void)state;
