@@ -32,8 +32,8 @@ struct ials_rule {
     double exponent;   /* nu: 1 scales the penalty with a row's events, 0 not at all */
     uint32_t steps;    /* steps of conjugate gradients a row and sweep; 0: by Cholesky */
     uint32_t block;    /* columns that Cholesky solves for at a time; 0: all, which is exact */
-    double events_share; /* of several ranks, what each has of all events: so that all of them go
-                          * through a sweep in the same way; 0: there is one */
+    double events_share; /* share of all events that each of several ranks has, so that all of
+                          * them go through a sweep in the same way; 0: there is one */
 };
 
 struct ials;

@@ -92,9 +92,9 @@ int record_batch_end(struct record_batch *batch);
 bool record_batch_add(struct record_batch *batch, const struct record *record, int64_t line,
                       int64_t user_column, int64_t item_column, int64_t rating_column);
 
-/* Whether the owner takes stretches and each record of this one is good, as record_batch_add has it.
- * If not, the reader adds them one by one, which says what is wrong with which. Ratings are put on
- * the scale that is asked for. */
+/* Whether the owner takes stretches and each record of this one is good, as record_batch_add has
+ * it. If not, the reader adds them one by one, which says what is wrong with which. Ratings are
+ * put on the scale that is asked for. */
 bool record_stretch_take(const struct record_batch *batch, struct record_stretch *stretch);
 
 /* Adds a stretch for which record_stretch_take said yes. @return as record_batch_add */

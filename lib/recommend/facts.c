@@ -21,7 +21,7 @@ enum {
     TENT_YEARS = 10,
     KNOTS_MOST = 24, /* 115 years: what is older counts as that old */
     KINDS_MOST = 32, /* those that most items have */
-    KIND_ITEMS = 3,  /* of fewer items, or fewer than the share below, nothing can be said */
+    KIND_ITEMS = 3,  /* least items of a kind; with fewer, or below the share, it says nothing */
     OF_ITEM_MOST = 12,
     TENTS_MOST = 2 * TENT_YEARS / KNOT_YEARS, /* that a year can lie in */
     /* The columns of an item that are not 0, and whether its years and its kinds are known, which
@@ -195,7 +195,7 @@ static void find_mean(struct facts_space *space, const struct moments *moments) 
     }
 }
 
-/* Of the columns a and b, centred where they are known and 0 elsewhere. */
+/* The covariance of columns a and b, centred where they are known and 0 elsewhere. */
 static double covariance(const struct facts_space *space, const struct moments *moments, size_t a,
                          size_t b) {
     const double *cells = moments->cells;

@@ -27,7 +27,7 @@ struct facts_space {
     size_t width;     /* columns; 0: nothing is known */
     size_t n_knots;   /* columns of years, which come first */
     uint64_t n;       /* items */
-    uint8_t *ages;    /* of each item, in years before the newest; FACTS_NO_AGE: unknown */
+    uint8_t *ages;    /* age of each item, in years before the newest; FACTS_NO_AGE: unknown */
     uint64_t *start;  /* n + 1: where the kinds of each item begin */
     uint8_t *kinds;   /* their columns, after those of years */
     double *mean;     /* width: average of the columns, where they are known */

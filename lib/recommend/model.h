@@ -29,7 +29,7 @@ struct dpmf_model {
 
     /* What lists are ordered by (score.h). */
     struct taste_space taste;
-    struct facts_space facts; /* of a release, for whoever has a catalogue at home */
+    struct facts_space facts; /* facts of a release, for whoever has a catalogue at home */
     float *crowd;         /* how much everyone likes each item; NULL: lists are by rating alone */
     double crowd_max;     /* largest absolute value */
     double *average_user; /* k, of a model that ranks; else NULL */
