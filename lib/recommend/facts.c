@@ -121,7 +121,7 @@ static size_t number_kinds(const struct facts_space *space, uint64_t *frequency,
 
 static int take_kinds(struct facts_space *space, const struct dpmf_item_facts *facts,
                       struct dpmf_error *error) {
-    const size_t n_kinds = facts->n_kinds;
+    const size_t n_kinds = (size_t)facts->n_kinds;
     const uint64_t listed = n_kinds > 0 ? facts->kind_start[space->n] : 0;
     int code = 0;
     uint64_t *frequency = memory_alloc_zero(n_kinds + 1, sizeof *frequency);
