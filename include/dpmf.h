@@ -83,6 +83,8 @@ struct dpmf_run {
     void *warn_self; /* passed to `warn` */
 
     const struct dpmf_cluster *cluster; /* processes that work together; NULL: this one alone */
+
+    bool replace; /* outputs may take the place of releases and of files of other kinds */
 };
 
 /* The default run: all cores, the usual memory, no callbacks. dpmf_run_default() returns one.
@@ -100,8 +102,44 @@ DPMF_DEFAULT(dpmf_run)
  * @return 0 or a negative code
  * @error DPMF_ERR_IO_*  as writing it would fail: the directory does not exist, may not be written
  *                       to, or something other than a file is there
+ * @error DPMF_ERR_USAGE_CONFLICT  there is a ledger, or the lock of one
  */
 DPMF_API int dpmf_output_check(const char *path, struct dpmf_error *error);
+
+/* What a file is, from how it begins. Values are bits, for dpmf_output_check_kind. */
+enum dpmf_file_kind {
+    DPMF_FILE_NONE = 0,       /* no file, or an empty one */
+    DPMF_FILE_STORE = 1,      /* a ratings store */
+    DPMF_FILE_CHECKPOINT = 2, /* a checkpoint or a snapshot */
+    DPMF_FILE_RELEASE = 4,    /* a release */
+    DPMF_FILE_TRUTH = 8,      /* the model that synthetic ratings were made from */
+    DPMF_FILE_PLOT = 16,      /* a plot */
+    DPMF_FILE_LEDGER = 32,    /* a ledger, its lock, or the place of its lock */
+    DPMF_FILE_OTHER = 64,     /* anything else, or what cannot be read */
+};
+
+/* Finds out what a file is.
+ *
+ * @param path  the file
+ * @return its kind
+ */
+DPMF_API enum dpmf_file_kind dpmf_file_kind(const char *path);
+
+/* Checks, as dpmf_output_check, that a file could be written, and that it may be: what is there is
+ * of a kind that the output is of, or `run` says `replace`. A release asks for that unless `kinds`
+ * has it. A ledger and its lock are never replaced. Every function of the library that writes a
+ * file begins with this check; it is here for what comes before it.
+ *
+ * @param path   the file
+ * @param kinds  the kinds that may be replaced: of enum dpmf_file_kind, added up
+ * @param run    whether other files may be replaced; may be NULL
+ * @param error  receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_IO_*            it cannot be written, or may not be replaced
+ * @error DPMF_ERR_USAGE_CONFLICT  there is a ledger, or the lock of one
+ */
+DPMF_API int dpmf_output_check_kind(const char *path, unsigned kinds, const struct dpmf_run *run,
+                                    struct dpmf_error *error);
 
 /* What this library was built from. The statement of every release names it. */
 struct dpmf_build {
@@ -1594,6 +1632,7 @@ DPMF_API int dpmf_release_extend(const char *release, const char *catalogue,
  *
  * @param release  the extended release
  * @param output   the release to write
+ * @param run      whether what is there may be replaced; may be NULL
  * @param error    receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_PRIVACY_NOT_VERIFIED  the release does not hold
@@ -1601,7 +1640,8 @@ DPMF_API int dpmf_release_extend(const char *release, const char *catalogue,
  * @error DPMF_ERR_MODEL_*               the file is not a release, or damaged
  * @error DPMF_ERR_IO_*                  a file cannot be read or written
  */
-DPMF_API int dpmf_release_parent(const char *release, const char *output, struct dpmf_error *error);
+DPMF_API int dpmf_release_parent(const char *release, const char *output,
+                                 const struct dpmf_run *run, struct dpmf_error *error);
 
 /* Makes a private release. A store is refused if one record may have decided how others were read,
  * or whether they are there: open ratings with `by_record`, or import them with a declared layout

@@ -35,6 +35,7 @@ static int prepare(struct invocation *invocation) {
     run->progress = terminal_progress_show;
     run->warn = terminal_warning_show;
     run->progress_self = run->warn_self = terminal;
+    run->replace = command_has(invocation, OPTION_REPLACE);
     if (command_has(invocation, OPTION_THREADS)) {
         uint64_t threads = options_count(invocation, OPTION_THREADS);
         if (threads == 0 || threads > THREADS_MAX)

@@ -24,6 +24,7 @@ static const struct option own_options[] = {
     {.id = OPTION_PLOT, .name = "plot",
      .value = {VALUE_OUTPUT, "FILE.svg", "items.svg", ".svg", NULL},
      .help = "also draw the number of items by their number of ratings, on logarithmic axes"},
+    REPLACE_OPTION,
     {0},
 };
 /* clang-format on */

@@ -54,7 +54,8 @@ static const struct option own_options[] = {
     {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
      .help = "replace the file, the page or the tables when they are there already: those that "
              "such an export made, or an empty file; a page or a database that was changed "
-             "since, or is someone else's, is refused"},
+             "since, or is someone else's, is refused; with --csv of ratings, any file is "
+             "replaced"},
     PAGE_OPTIONS,
     {0},
 };
@@ -190,7 +191,8 @@ static int try_target(struct invocation *invocation) {
     struct target target = {0};
     struct dpmf_error error = {0};
     int status = open_target(invocation->value[OPTION_CSV], invocation->operands[0], &target);
-    if (status == STATUS_DONE && target.path != NULL && dpmf_output_check(target.path, &error) != 0)
+    if (status == STATUS_DONE && target.path != NULL &&
+        dpmf_output_check_kind(target.path, DPMF_FILE_NONE, &invocation->run, &error) != 0)
         status = report_error_print(invocation, &error);
     if (target.made != NULL) rmdir(target.made);
     free(target.path);
@@ -244,8 +246,8 @@ static int refuse_stray(const struct invocation *invocation, enum way way) {
         {OPTION_LOGO, WAY_WEB, "--web alone"},
         {OPTION_COVERS, WAY_WEB, "--web alone"},
         {OPTION_LINKS, WAY_WEB, "--web alone"},
-        {OPTION_REPLACE, WAY_LIBMF | WAY_SQLITE | WAY_PGVECTOR | WAY_WEB,
-         "--libmf, --sqlite, --pgvector and --web alone"},
+        {OPTION_REPLACE, WAY_RATINGS | WAY_LIBMF | WAY_SQLITE | WAY_PGVECTOR | WAY_WEB,
+         "--csv of ratings, --libmf, --sqlite, --pgvector and --web alone"},
         {OPTION_FORMAT, WAY_RATINGS, "--csv of ratings alone"},
         {OPTION_COLUMNS, WAY_RATINGS, "--csv of ratings alone"},
         {OPTION_SEPARATOR, WAY_RATINGS, "--csv of ratings alone"},

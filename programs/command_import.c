@@ -16,6 +16,7 @@ static int run(struct invocation *invocation);
 /* clang-format off */
 static const struct option own_options[] = {
     STORE_OUTPUT_OPTION,
+    REPLACE_OPTION,
     {.id = OPTION_LIKE, .name = "like", .value = {VALUE_TEXT, "X", "4", NULL, NULL},
      .help = "make events of ratings: of those of at least X, or, with any, of all of them"},
     {0},

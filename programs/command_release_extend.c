@@ -25,6 +25,7 @@ static const struct option own_options[] = {
     {.id = OPTION_OUTPUT, .letter = 'o', .required = true, .name = "output",
      .value = {VALUE_OUTPUT, "OUT", "extended.safetensors", ".safetensors", NULL},
      .help = "the release to write"},
+    REPLACE_OPTION,
     {0},
 };
 /* clang-format on */
@@ -32,7 +33,7 @@ static const struct option own_options[] = {
 const struct verb verb_release_extend = {
     .name = "release extend",
     .summary = "add new items to a release, placed by public features",
-    .synopsis = "RELEASE --catalogue NEW --item-features FILE -o OUT [--json]",
+    .synopsis = "RELEASE --catalogue NEW --item-features FILE -o OUT [--replace] [--json]",
     .paragraphs =
         {
             "Adds items that are new since RELEASE was made. Its published vectors, biases and "
@@ -98,9 +99,7 @@ static int run(struct invocation *invocation) {
     struct dpmf_extend_report report;
     struct dpmf_error error = {0};
     const char *output = invocation->value[OPTION_OUTPUT];
-    int rc = dpmf_output_check(output, &error);
-    if (rc == 0)
-        rc = dpmf_release_extend(invocation->operands[0], invocation->value[OPTION_CATALOGUE],
+    int rc = dpmf_release_extend(invocation->operands[0], invocation->value[OPTION_CATALOGUE],
                                  invocation->value[OPTION_ITEM_FEATURES], output, &invocation->run,
                                  &report, &error);
     /* It promises what its parent does, and no more. */

@@ -17,6 +17,7 @@ static const struct option own_options[] = {
     {.id = OPTION_OUTPUT, .letter = 'o', .required = true, .name = "output",
      .value = {VALUE_OUTPUT, "OUT", "parent.safetensors", ".safetensors", NULL},
      .help = "the release to write"},
+    REPLACE_OPTION,
     {0},
 };
 /* clang-format on */
@@ -24,7 +25,7 @@ static const struct option own_options[] = {
 const struct verb verb_release_parent = {
     .name = "release parent",
     .summary = "make the release again that an extended one was made of",
-    .synopsis = "RELEASE -o OUT [--json]",
+    .synopsis = "RELEASE -o OUT [--replace] [--json]",
     .paragraphs =
         {
             "Takes the items away that dpmf release extend added, and writes the release before "
@@ -47,8 +48,7 @@ const struct verb verb_release_parent = {
 static int run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     const char *output = invocation->value[OPTION_OUTPUT];
-    int rc = dpmf_output_check(output, &error);
-    if (rc == 0) rc = dpmf_release_parent(invocation->operands[0], output, &error);
+    int rc = dpmf_release_parent(invocation->operands[0], output, &invocation->run, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     if (!command_has(invocation, OPTION_JSON)) return STATUS_DONE;
     struct dpmf_json *json = dpmf_json_new();

@@ -30,6 +30,7 @@ static const struct option own_options[] = {
     {.id = OPTION_TEST, .required = true, .name = "test",
      .value = {VALUE_OUTPUT, "B.dpr", "test.dpr", ".dpr", NULL},
      .help = "the store for the test ratings"},
+    REPLACE_OPTION,
     {.id = OPTION_TEST_FRACTION, .name = "test-fraction",
      .value = {VALUE_FRACTION, "F", "0.1", NULL, NULL}, .show_default = fraction_default,
      .help = "how much goes to the test store (default {default})"},
@@ -160,8 +161,11 @@ static int run(struct invocation *invocation) {
     int status = fill(invocation, &options);
     if (status != 0) return status;
 
-    int rc = dpmf_output_check(invocation->value[OPTION_TRAIN], &error);
-    if (rc == 0) rc = dpmf_output_check(invocation->value[OPTION_TEST], &error);
+    int rc = dpmf_output_check_kind(invocation->value[OPTION_TRAIN], DPMF_FILE_STORE,
+                                    &invocation->run, &error);
+    if (rc == 0)
+        rc = dpmf_output_check_kind(invocation->value[OPTION_TEST], DPMF_FILE_STORE,
+                                    &invocation->run, &error);
     if (rc == 0)
         rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc == 0) report_quiet_alerts(&invocation->terminal, store);

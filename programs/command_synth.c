@@ -38,6 +38,7 @@ static void taste_spread_default(FILE *out) {
 /* clang-format off */
 static const struct option own_options[] = {
     STORE_OUTPUT_OPTION,
+    REPLACE_OPTION,
     {.id = OPTION_LIKE, .name = "like",
      .value = {VALUE_CHOICE, "NAME", "ml-1m", NULL, shape_choices},
      .help = "start from the shape of a known data set; the options below change it"},
@@ -172,7 +173,7 @@ static int make_events(const char *output, const struct dpmf_synth_options *opti
     struct dpmf_input_options input = dpmf_input_options_default();
     char *path = NULL;
     const char *ratings;
-    int rc = dpmf_output_check(output, error);
+    int rc = dpmf_output_check_kind(output, DPMF_FILE_STORE, run, error);
     if (rc != 0) return rc;
     if (asprintf(&path, "%s.ratings-%ld", output, (long)getpid()) < 0)
         return error->code = DPMF_ERR_BASE_NO_MEMORY;

@@ -120,9 +120,7 @@ static const struct option own_options[] = {
      .value = {VALUE_OUTPUT, "MODEL", "model.safetensors", ".safetensors", NULL},
      .help = "the model to write: a safetensors file with everyone's vectors, which only you can "
              "read"},
-    {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
-     .help = "replace a release that is there already under the name of --output; a checkpoint is "
-             "replaced without being asked"},
+    REPLACE_OPTION,
     {.id = OPTION_FACTORS, .letter = 'k', .name = "factors",
      .value = {VALUE_COUNT, "K", "64", NULL, NULL}, .show_default = factors_default,
      .help = "numbers in a vector, 1 to 4096 (default {default})"},

@@ -19,12 +19,18 @@ int train_check_companions(const struct invocation *invocation) {
 
 /* Before anything is read: hours later, each of them would fail. The first rank writes them. */
 static int check_outputs(const struct invocation *invocation, struct dpmf_error *error) {
-    static const enum option_id outputs[] = {OPTION_OUTPUT, OPTION_SNAPSHOT, OPTION_TRACE};
-    int rc = model_use_check_output(invocation, error);
+    static const struct {
+        enum option_id id;
+        enum dpmf_file_kind kind;
+    } outputs[] = {{OPTION_OUTPUT, DPMF_FILE_CHECKPOINT},
+                   {OPTION_SNAPSHOT, DPMF_FILE_CHECKPOINT},
+                   {OPTION_TRACE, DPMF_FILE_PLOT}};
+    int rc = 0;
     if (dpmf_cluster_rank(invocation->cluster) != 0) return 0;
     for (size_t i = 0; rc == 0 && i < COUNT_OF(outputs); i++)
-        if (command_has(invocation, outputs[i]))
-            rc = dpmf_output_check(invocation->value[outputs[i]], error);
+        if (command_has(invocation, outputs[i].id))
+            rc = dpmf_output_check_kind(invocation->value[outputs[i].id], outputs[i].kind,
+                                        &invocation->run, error);
     return rc;
 }
 

@@ -329,12 +329,12 @@ static int tell_before_spending(void *self, const struct dpmf_release_report *re
 static void tell_warnings(struct terminal *terminal, const struct dpmf_release_options *options,
                           const struct dpmf_release_report *report) {
     if (options->has_insecure_seed)
-        terminal_warning_print(terminal, "NOT PRIVATE: the noise came from a seed; for tests only");
+        terminal_alert_print(terminal, "NOT PRIVATE: the noise came from a seed; for tests only");
     else if (options->research)
-        terminal_warning_print(terminal, "NOT PRIVATE: made with --research, not releasable");
-    if (!terminal->quiet) /* a switch asked for each of them, or for the mechanism */
-        privacy_claim_warn(terminal, report->claim,
-                           report->assumptions & ~(unsigned)DPMF_ASSUMES_QUERY);
+        terminal_alert_print(terminal, "NOT PRIVATE: made with --research, not releasable");
+    /* queries were reported before anything was spent */
+    privacy_claim_warn(terminal, report->claim,
+                       report->assumptions & ~(unsigned)DPMF_ASSUMES_QUERY);
 }
 
 static bool is_sampled(const struct dpmf_release_report *report) {

@@ -34,6 +34,7 @@ static const struct option own_options[] = {
     {.id = OPTION_OUTPUT, .letter = 'o', .name = "output",
      .value = {VALUE_OUTPUT, "MODEL", "model.safetensors", ".safetensors", NULL},
      .help = "also train a model on all ratings with the best options, and write it here"},
+    REPLACE_OPTION,
     {.id = OPTION_TRIALS, .name = "trials", .value = {VALUE_COUNT, "N", "20", NULL, NULL},
      .show_default = trials_default,
      .help = "largest number of trials (default {default})"},
@@ -475,7 +476,8 @@ static int run(struct invocation *invocation) {
     signals_pipe_ignore(); /* `dpmf tune | head` must still come to the cleaning up */
     int rc = 0;
     if (command_has(invocation, OPTION_OUTPUT))
-        rc = dpmf_output_check(invocation->value[OPTION_OUTPUT], &error);
+        rc = dpmf_output_check_kind(invocation->value[OPTION_OUTPUT], DPMF_FILE_CHECKPOINT,
+                                    &invocation->run, &error);
     if (rc == 0)
         rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc == 0 && command_has(invocation, OPTION_VALID))

@@ -40,36 +40,13 @@ bool model_use_is_model(const char *path) {
     return n == (ssize_t)sizeof head && head[8] == '{' && head[7] == 0 && head[6] == 0;
 }
 
-bool model_use_is_release(const char *path) {
-    enum { HEAD_MAX = 1 << 24 };
-    static const char kind[] = "\"dpmf.kind\":\"release\"";
-    unsigned char size[8];
-    uint64_t length = 0;
-    char *head = NULL;
-    if (!model_use_is_model(path)) return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && pread(fd, size, sizeof size, 0) == (ssize_t)sizeof size)
-        for (size_t i = sizeof size; i-- > 0;) length = length << 8 | size[i];
-    if (length > HEAD_MAX) length = HEAD_MAX;
-    if (length > 0) head = malloc((size_t)length);
-    const ssize_t n = head != NULL ? pread(fd, head, (size_t)length, sizeof size) : 0;
-    const bool is_release = n > 0 && memmem(head, (size_t)n, kind, sizeof kind - 1) != NULL;
-    free(head);
-    if (fd >= 0) close(fd);
-    return is_release;
-}
-
 int model_use_check_output(const struct invocation *invocation, struct dpmf_error *error) {
     const char *path = invocation->value[OPTION_OUTPUT];
-    if (dpmf_cluster_rank(invocation->cluster) != 0 || command_has(invocation, OPTION_REPLACE) ||
-        !model_use_is_release(path))
-        return 0;
-    *error = (struct dpmf_error){.code = DPMF_ERR_IO_WRITE};
-    snprintf(error->message, sizeof error->message, "there is a release already");
-    snprintf(error->hint, sizeof error->hint,
-             "{replace} replaces it: what it spent stays spent; or name another file");
-    snprintf(error->file, sizeof error->file, "%s", path);
-    return error->code;
+    struct stat status;
+    if (dpmf_cluster_rank(invocation->cluster) != 0) return 0;
+    /* what is no file at all is refused by whoever would write it, in its own words */
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) return 0;
+    return dpmf_output_check_kind(path, DPMF_FILE_CHECKPOINT, &invocation->run, error);
 }
 
 /* What a release promises is no condition for using it at home; but whoever does should know. */

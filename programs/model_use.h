@@ -14,11 +14,8 @@ int model_use_no_memory(void);
 /* Whether a file begins as a model does. */
 bool model_use_is_model(const char *path);
 
-/* Whether a file is a release, by what its header says it is. */
-bool model_use_is_release(const char *path);
-
-/* Checks, on the first rank, that --output is no release or may be replaced. A release has spent a
- * budget, and cannot be made again. @return 0 or a negative code */
+/* Checks, on the first rank, that --output can be written and is a checkpoint or may be replaced: a
+ * release has spent a budget, and anything else is someone's. @return 0 or a negative code */
 int model_use_check_output(const struct invocation *invocation, struct dpmf_error *error);
 
 /* A warning, when the model is a checkpoint without a checksum. */

@@ -436,20 +436,6 @@ static bool is_matched(const char *path, const char *pattern) {
     return is_read;
 }
 
-/* Whether an output would take the place of a ledger, which remembers what cannot be made again. */
-static bool is_ledger(const char *path) {
-    static const char beginning[] = "{\"dpmf\":\"ledger\"";
-    char head[sizeof beginning - 1];
-    struct stat status;
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return false;
-    bool is_one =
-        fread(head, sizeof head, 1, file) == 1 && memcmp(head, beginning, sizeof head) == 0;
-    fclose(file);
-    return is_one;
-}
-
 static bool is_file_kind(enum value_kind kind) {
     return kind == VALUE_FILE || kind == VALUE_OUTPUT;
 }
@@ -468,9 +454,10 @@ static int check_output(const struct invocation *invocation, const struct option
     if (strcmp(path, "-") == 0)
         return terminal_error_print(STATUS_USAGE, "name a file, or ./- for one of that name",
                                     "--%s cannot be standard output", output->name);
-    if (output->id != OPTION_LEDGER && is_ledger(path))
+    if (output->id != OPTION_LEDGER && dpmf_file_kind(path) == DPMF_FILE_LEDGER)
         return terminal_error_print(STATUS_USAGE, "name another file to write",
-                                    "--%s %.200s would overwrite a ledger", output->name, path);
+                                    "--%s %.200s would overwrite a ledger, or its lock",
+                                    output->name, path);
     for (size_t i = 0; i < invocation->n_operands; i++)
         if (options_is_read(path, invocation->operands[i]) ||
             (strcmp(invocation->operands[i], "-") != 0 &&

@@ -47,6 +47,11 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
      .help = "the ratings store to write; it appears whole or not at all, and only you can "       \
              "read it"}
 
+#define REPLACE_OPTION                                                                             \
+    {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},                       \
+     .help = "replace a file that is there already, whatever it is; without it, an output takes "  \
+             "the place only of what this verb writes, and of a release never"}
+
 #define SEED_OPTION                                                                                \
     {.id = OPTION_SEED, .name = "seed", .value = {VALUE_COUNT, "N", "1", NULL, NULL},              \
      .help = "seed of the random choices; the same seed gives the same files"}

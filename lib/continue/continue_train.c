@@ -632,7 +632,7 @@ int dpmf_train_continue(const char *model, struct dpmf_store *store, struct dpmf
     int code = arguments_check(error, "model store output", model, store, output);
     if (code == 0) code = run_take(&own_run, run, error);
     if (code == 0) code = options_take(&own, sizeof own, options, "continue_options", error);
-    if (code == 0) code = output_file_check(output, error);
+    if (code == 0) code = output_file_check(output, DPMF_FILE_CHECKPOINT, own_run.replace, error);
     if (code == 0 && valid) code = dpmf_store_check_apart(store, valid, error);
     if (code < 0) return code;
     if (!report) report = &unwanted;

@@ -18,6 +18,7 @@
 #include "describe/power_law_plot.h"
 #include "describe/value_counts.h"
 #include "dpmf_text.h"
+#include "files/output_file.h"
 #include "store/store.h"
 
 enum { MAX_BARS = 20, TOP = 500, SMALL_DEGREES = 1 << 16 };
@@ -414,7 +415,8 @@ int dpmf_store_describe(struct dpmf_store *store, const char *plot, const struct
         .max = out.info.max,
         .scale = scale_of(fmax(fabs(out.info.min), fabs(out.info.max))),
     };
-    code = make_workers(&describe, run, error);
+    if (plot) code = output_file_check(plot, DPMF_FILE_PLOT, run->replace, error);
+    if (code == 0) code = make_workers(&describe, run, error);
     if (code == 0) code = visit_all(&describe, store, run, error);
     if (code == 0 && !merge_degrees(&describe)) code = error_no_memory(error);
     if (code == 0) code = describe_values(&describe, &out, error);

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "files/file_kind.h"
 #include "files/temporary.h"
 
 enum {
@@ -147,13 +148,13 @@ static int link_nameless(struct output_file *file, mode_t bits) {
 /* Without a name as long as it is not whole, where the system can do that: then not even a killed
  * process leaves a piece of it behind. @return 0 or an errno */
 static int create_temporary(struct output_file *file, enum output_mode mode, bool is_named) {
-    mode_t bits = mode == OUTPUT_PRIVATE ? 0600 : 0666;
+    mode_t bits = mode == OUTPUT_PUBLIC ? 0666 : 0600;
 #ifdef O_TMPFILE
     if (!is_named && access("/proc/self/fd", X_OK) == 0)
         file->fd = openat(file->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, bits);
 #endif
     int failure = file->fd >= 0 ? 0 : take_name(file, create_named, bits);
-    if (failure == 0 && mode == OUTPUT_PRIVATE && fchmod(file->fd, bits) != 0) failure = errno;
+    if (failure == 0 && mode != OUTPUT_PUBLIC && fchmod(file->fd, bits) != 0) failure = errno;
     if (failure == 0) (void)flock(file->fd, LOCK_EX | LOCK_NB); /* for sweep, where it can be had */
     return failure;
 }
@@ -255,6 +256,7 @@ static int open_beside(struct output_file **out, const char *path, enum output_m
                        bool is_named, struct dpmf_error *error) {
     *out = NULL;
     int code = check_place(path, error);
+    if (code == 0 && mode != OUTPUT_LEDGER) code = file_kind_check_ledger(path, error);
     if (code < 0) return code;
     char *directory = directory_of(path);
     code =
@@ -280,16 +282,21 @@ int output_file_open_aside(struct output_file **out, const char *path, const cha
 }
 
 /* Making one and taking it away again asks the system all that the end will ask of it. */
-int output_file_check(const char *path, struct dpmf_error *error) {
+static int try_place(const char *path, struct dpmf_error *error) {
     struct output_file *file = NULL;
     int code = output_file_open(&file, path, OUTPUT_PRIVATE, error);
     output_file_abandon(file);
     return code;
 }
 
+int output_file_check(const char *path, unsigned kinds, bool replace, struct dpmf_error *error) {
+    int code = try_place(path, error);
+    return code < 0 ? code : file_kind_check(path, kinds, replace, error);
+}
+
 int dpmf_output_check(const char *path, struct dpmf_error *error) {
     int code = arguments_check(error, "path", path);
-    return code < 0 ? code : output_file_check(path, error);
+    return code < 0 ? code : try_place(path, error);
 }
 
 char *output_file_temporary(const struct output_file *file) {

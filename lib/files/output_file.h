@@ -11,6 +11,7 @@
 enum output_mode {
     OUTPUT_PRIVATE, /* 0600: whatever holds ratings or users */
     OUTPUT_PUBLIC,  /* 0666 less the umask */
+    OUTPUT_LEDGER,  /* 0600: the one file that may take the place of a ledger */
 };
 
 struct output_file;
@@ -20,9 +21,9 @@ struct output_file;
 int output_file_open(struct output_file **file, const char *path, enum output_mode mode,
                      struct dpmf_error *error);
 
-/* Whether output_file_open would succeed, for files that are opened only after hours of work.
- * Leaves nothing behind. */
-int output_file_check(const char *path, struct dpmf_error *error);
+/* Whether output_file_open would succeed, for files that are opened only after hours of work, and
+ * whether what is there may be replaced (file_kind.h). Leaves nothing behind. */
+int output_file_check(const char *path, unsigned kinds, bool replace, struct dpmf_error *error);
 
 /* The same for a file of a directory that is not there yet: it waits for output_file_commit_into in
  * the directory `aside` on the same disk, without a name where possible; `path` is what errors call

@@ -192,7 +192,7 @@ int ledger_change_save(struct ledger_change *change, struct dpmf_error *error) {
     int code = name_ledger(change, error);
     change->book.generation++;
     if (code == 0) code = ledger_book_format(&change->book, &text, &n, error);
-    if (code == 0) code = output_file_open(&file, change->lock.path, OUTPUT_PRIVATE, error);
+    if (code == 0) code = output_file_open(&file, change->lock.path, OUTPUT_LEDGER, error);
     if (code == 0) code = output_file_write(file, text, n, error);
     if (code < 0)
         output_file_abandon(file);

@@ -215,7 +215,8 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
              for_writing = at_work * WRITE_JOB_BYTES;
     import->reserve = for_reading > for_writing ? for_reading : for_writing;
 
-    if (code == 0 && output) code = output_file_check(output, error);
+    if (code == 0 && output)
+        code = output_file_check(output, DPMF_FILE_STORE, import->run->replace, error);
     if (code == 0) code = id_map_init(&import->users, error);
     if (code == 0) code = id_map_init(&import->items, error);
     if (code == 0) code = rating_sorter_init(&import->sorter, import->memory, output, error);
@@ -317,7 +318,8 @@ static int import_liked(const char *const *inputs, size_t n_inputs, struct sourc
     int code = isnan(options->like) || options->like == INFINITY
                    ? error_set(error, DPMF_ERR_USAGE_VALUE, "a like must be a number")
                    : 0;
-    if (code == 0 && output) code = output_file_check(output, error);
+    if (code == 0 && output)
+        code = output_file_check(output, DPMF_FILE_STORE, run->replace, error);
     if (code < 0) {
         source_close(given);
         return code;

@@ -12,6 +12,7 @@
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "files/output_file.h"
 #include "model/release.h"
 #include "numerics/feature_regression.h"
 #include "privacy/catalogue.h"
@@ -246,6 +247,7 @@ int dpmf_release_extend(const char *release, const char *catalogue, const char *
     int code = arguments_check(error, "release catalogue item_features output report", release,
                                catalogue, item_features, output, report);
     if (code == 0) code = run_take(&own, run, error);
+    if (code == 0) code = output_file_check(output, DPMF_FILE_NONE, own.replace, error);
     if (code < 0) return code;
     *report = (struct dpmf_extend_report){0};
     struct extending *self = memory_alloc_zero(1, sizeof *self);
@@ -261,11 +263,15 @@ int dpmf_release_extend(const char *release, const char *catalogue, const char *
     return code;
 }
 
-int dpmf_release_parent(const char *release, const char *output, struct dpmf_error *error) {
-    struct dpmf_error own;
+int dpmf_release_parent(const char *release, const char *output, const struct dpmf_run *run,
+                        struct dpmf_error *error) {
+    struct dpmf_error own_error;
+    struct dpmf_run own;
     struct release parent = {0};
-    if (!error) error = &own;
+    if (!error) error = &own_error;
     int code = arguments_check(error, "release output", release, output);
+    if (code == 0) code = run_take(&own, run, error);
+    if (code == 0) code = output_file_check(output, DPMF_FILE_NONE, own.replace, error);
     if (code < 0) return code;
     struct extending *self = memory_alloc_zero(1, sizeof *self);
     if (!self) return error_no_memory(error);

@@ -509,9 +509,10 @@ static int check_output(const struct private_run *self, const char *output,
     struct stat status;
     if (cluster_rank(self->cluster) != 0) return 0;
     if (stat(output, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
-        int checked = output_file_check(output, error);
+        int checked = output_file_check(output, DPMF_FILE_CHECKPOINT, self->run->replace, error);
         if (checked < 0 || !self->options->posterior.trace) return checked;
-        return output_file_check(self->options->posterior.trace, error);
+        return output_file_check(self->options->posterior.trace, DPMF_FILE_PLOT, self->run->replace,
+                                 error);
     }
     int code = error_set(error, DPMF_ERR_USAGE_VALUE, "a release can only be written to a file");
     error_place(error, output, 0, 0);

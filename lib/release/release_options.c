@@ -141,9 +141,10 @@ static int check_delta(const struct dpmf_release_options *options, struct dpmf_e
     return 0;
 }
 
+#define ACCEPT_DELTA "or accept it with {accept-delta}: the release is then partial, not proven"
+
 static int refuse_delta(const struct dpmf_release_options *options, struct dpmf_error *error) {
     const double users = (double)options->declared_users;
-    const char *way_out = "or accept it (accept-delta): the release is then partial, not proven";
     int code;
     if (options->delta > DPMF_DELTA_USUAL_MAX) {
         char delta[DPMF_DOUBLE_TEXT_MAX];
@@ -152,14 +153,14 @@ static int refuse_delta(const struct dpmf_release_options *options, struct dpmf_
                          "delta %s is above %g: it allows for people whose ratings are published "
                          "outright",
                          delta, DPMF_DELTA_USUAL_MAX);
-        error_hint(error, "use a smaller delta, %s", way_out);
+        error_hint(error, "use a smaller delta, " ACCEPT_DELTA);
         return code;
     }
     code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
                      "delta %g is not below one in %.0f users: one of them might be exposed "
                      "altogether",
                      options->delta, users);
-    error_hint(error, "use a delta below %g, %s", 1 / users, way_out);
+    error_hint(error, "use a delta below %g, " ACCEPT_DELTA, 1 / users);
     return code;
 }
 
@@ -179,8 +180,8 @@ int release_options_check_accepted(const struct dpmf_release_options *options,
             "epsilon %g at delta %g is above mu %g, which is epsilon 20 at delta 1e-5: guesses "
             "about a person may be right nearly always",
             options->epsilon, delta, DPMF_MU_USUAL_MAX);
-    error_hint(error, "use a smaller epsilon, or accept it (accept-epsilon): the release is then "
-                      "not proven");
+    error_hint(error, "use a smaller epsilon, or accept it with {accept-epsilon}: the release is "
+                      "then not proven");
     return DPMF_ERR_PRIVACY_REFUSED;
 }
 

@@ -154,6 +154,15 @@ static const struct train_finish *finish_of(const struct features *features) {
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* Before anything is read: hours later, each of them would fail. */
+static int check_outputs(const char *output, const struct dpmf_train_options *options,
+                         const struct dpmf_run *run, struct dpmf_error *error) {
+    int code = output_file_check(output, DPMF_FILE_CHECKPOINT, run->replace, error);
+    if (code == 0 && options->sampler.trace)
+        code = output_file_check(options->sampler.trace, DPMF_FILE_PLOT, run->replace, error);
+    return code;
+}
+
 int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
                const struct dpmf_train_options *options, const struct dpmf_run *run,
                int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
@@ -176,7 +185,8 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code == 0) code = check_events(solver, store, valid, error);
     if (code == 0 && valid) code = dpmf_store_check_apart(store, valid, error);
     if (code == 0) code = check_features(solver, options, run, error);
-    if (code == 0 && cluster_rank(run->cluster) == 0) code = output_file_check(output, error);
+    if (code == 0 && cluster_rank(run->cluster) == 0)
+        code = check_outputs(output, options, run, error);
     code = cluster_agree(run->cluster, code, error);
     if (code == 0) code = check_same(run->cluster, options, valid != NULL, error);
     if (code == 0 && valid) code = user_shares_check_same(valid, run->cluster, error);

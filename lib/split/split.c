@@ -483,7 +483,7 @@ int dpmf_store_split(struct dpmf_store *store, const char *train, const char *te
     if (code == 0) code = check_not_read(store, train, error);
     if (code == 0) code = check_not_read(store, test, error);
     for (int side = 0; side < N_SIDES && code == 0; side++)
-        code = output_file_check(path[side], error);
+        code = output_file_check(path[side], DPMF_FILE_STORE, run->replace, error);
     if (code == 0) code = make_workers(&split, error);
     if (code == 0) code = prepare_marks(&split, error);
     if (code == 0) code = visit(&split, "counting", count_block, NULL, error);

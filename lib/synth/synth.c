@@ -246,10 +246,6 @@ static int write_catalogue(struct synth *synth, struct dpmf_error *error) {
 static int begin_truth(struct synth *synth, struct dpmf_error *error) {
     const struct dpmf_synth_options *options = synth->options;
     if (!options->truth) return 0;
-    struct output_file *attempt = NULL;
-    int code = output_file_open(&attempt, options->truth, OUTPUT_PRIVATE, error);
-    if (code != 0) return code;
-    output_file_abandon(attempt);
     if (options->users > SIZE_MAX / options->rank) return error_no_memory(error);
     synth->user_factors = memory_alloc(options->users * options->rank, sizeof(float));
     synth->user_biases = memory_alloc(options->users, sizeof(float));
@@ -392,6 +388,17 @@ static void fill_report(struct dpmf_import_report *report, const struct dpmf_syn
     report->layout = store_layout_shown(layout);
 }
 
+/* A catalogue is text, and cannot be told from anyone's list of items. */
+static int check_outputs(const char *output, const struct dpmf_synth_options *options,
+                         const struct dpmf_run *run, struct dpmf_error *error) {
+    int code = output_file_check(output, DPMF_FILE_STORE, run->replace, error);
+    if (code == 0 && options->truth)
+        code = output_file_check(options->truth, DPMF_FILE_TRUTH, run->replace, error);
+    if (code == 0 && options->catalogue)
+        code = output_file_check(options->catalogue, DPMF_FILE_NONE, run->replace, error);
+    return code;
+}
+
 int dpmf_synth(const char *output, const struct dpmf_synth_options *options,
                const struct dpmf_run *run, struct dpmf_import_report *report,
                struct dpmf_error *error) {
@@ -412,6 +419,7 @@ int dpmf_synth(const char *output, const struct dpmf_synth_options *options,
     uint64_t file_bytes = 0;
 
     code = synth_options_check(options, error);
+    if (code == 0) code = check_outputs(output, options, run, error);
     if (code == 0) code = store_writer_open(&synth.writer, output, options->times, &layout, error);
     if (code == 0) code = prepare(&synth, error);
     if (code != 0) goto out;

@@ -48,7 +48,8 @@ class Releases(FolderTest):
         dpmf.parent_release(wider, again)
         self.assertEqual(again.read_bytes(), path.read_bytes())
         with self.assertRaises(dpmf.DpmfError):
-            dpmf.extend_release(wider, self.folder / "new.csv", self.folder / "features.csv", again)
+            dpmf.extend_release(wider, self.folder / "new.csv", self.folder / "features.csv",
+                                self.folder / "b")
 
     def test_an_independent_reader(self):
         model = self.fit(epsilon=10)
@@ -92,7 +93,7 @@ class Releases(FolderTest):
                                  ({"delta": 1e-5, "declared_users": 10**6}, "accept_delta"),
                                  ({"epsilon": 25}, "accept_epsilon"), ({"epsilon": 1e9},
                                                                        "accept_epsilon")):
-            with self.assertRaisesRegex(dpmf.PrivacyRefused, switch.replace("_", "-")):
+            with self.assertRaisesRegex(dpmf.PrivacyRefused, f"{switch}="):
                 self.fit(**settings)
             with self.assertWarnsRegex(dpmf.PrivacyWarning,
                                        "the release is partial, not proven: it assumes that so "):

@@ -85,6 +85,42 @@ class Measuring(FolderTest):
         self.assertEqual(model.evaluate((users, items, ratings))["unknown_users"], len(users))
         self.assertLess(with_history["rmse"], model.evaluate((users, items, ratings))["rmse"])
 
+    def test_outputs_replace_what_they_are(self):
+        users, items, ratings = made_up()
+        model = dpmf.Model(n_factors=2, n_epochs=1).fit(users, items, ratings)
+        release = private_model(self.folder, catalogue=range(60), epsilon=10)
+        with quiet():
+            release.fit(users, items, ratings)
+        wishes, store = self.folder / "wishes.csv", self.folder / "s.dpr"
+        wishes.write_text("user,epsilon\n1,0\n")
+        before = wishes.read_bytes()
+        checkpoint, published = self.folder / "m.safetensors", self.folder / "r.safetensors"
+        for _ in range(2):  # each over its own kind, but a release
+            model.save(checkpoint)
+            dpmf.synth(store, users=9, items=9, ratings=30)
+        release.save(published)
+        ledger = self.folder / "ledger"
+        if not ledger.exists():
+            run_dpmf("ledger", "init", ledger)
+        lock = ledger.with_name("ledger.lock")
+        for write in (lambda path, **how: model.save(path, **how),
+                      lambda path, **how: release.save(path, **how),
+                      lambda path, **how: dpmf.synth(path, users=9, items=9, ratings=30, **how),
+                      lambda path, **how: dpmf.split(store, self.folder / "a", path, **how),
+                      lambda path, **how: dpmf.write_csv(store, path, **how),
+                      lambda path, **how: dpmf.import_ratings(store, path, **how)):
+            for path in (wishes, published):
+                with self.assertRaises(dpmf.FileError) as caught:
+                    write(path)
+                self.assertIn("replace=", str(caught.exception))
+            for path in (ledger, lock):
+                with self.assertRaises(dpmf.UsageError):
+                    write(path, replace=True)
+        self.assertEqual(wishes.read_bytes(), before)
+        release.save(published, replace=True)
+        model.save(wishes, replace=True)
+        self.assertNotEqual(wishes.read_bytes(), before)
+
     def test_describe_synth_csv(self):
         store = self.folder / "s.dpr"
         made = dpmf.synth(store, users=60, items=20, ratings=500, random_state=3,

@@ -26,8 +26,12 @@ static void write_text(const char *path, const char *text) {
     assert_int_equal(fclose(file), 0);
 }
 
+static struct dpmf_run replacing; /* each test writes the same files again */
+
 static int set_up(void **state) {
     (void)state;
+    replacing = dpmf_run_default();
+    replacing.replace = true;
     temp_dir_make(&dir);
     snprintf(parent, sizeof parent, "%s/parent.safetensors", dir.path);
     snprintf(catalogue, sizeof catalogue, "%s/new.csv", dir.path);
@@ -48,7 +52,7 @@ static int tear_down(void **state) {
 }
 
 static int extend(struct dpmf_extend_report *report, struct dpmf_error *error) {
-    return dpmf_release_extend(parent, catalogue, features, extended, NULL, report, error);
+    return dpmf_release_extend(parent, catalogue, features, extended, &replacing, report, error);
 }
 
 static void extend_well(void) {
@@ -111,11 +115,12 @@ static void test_parent_comes_back(void **state) {
     static char a[65536], b[65536];
     struct dpmf_error error = {0};
     extend_well();
-    assert_int_equal(dpmf_release_parent(extended, other, &error), 0);
+    assert_int_equal(dpmf_release_parent(extended, other, &replacing, &error), 0);
     const size_t n = read_bytes(parent, a, sizeof a);
     assert_int_equal(read_bytes(other, b, sizeof b), n);
     assert_memory_equal(a, b, n);
-    assert_int_equal(dpmf_release_parent(other, extended, &error), DPMF_ERR_USAGE_CONFLICT);
+    assert_int_equal(dpmf_release_parent(other, extended, &replacing, &error),
+                     DPMF_ERR_USAGE_CONFLICT);
 }
 
 /* ---- forgeries ------------------------------------------------------------------------------- */
@@ -147,7 +152,7 @@ static void test_changed_parent(void **state) {
         rewrite(&release);
         assert_int_equal(verify(other, &error), DPMF_ERR_PRIVACY_NOT_VERIFIED);
         assert_non_null(strstr(error.message, "not what the parent held"));
-        assert_int_equal(dpmf_release_parent(other, extended, &error),
+        assert_int_equal(dpmf_release_parent(other, extended, &replacing, &error),
                          DPMF_ERR_PRIVACY_NOT_VERIFIED);
     }
 }

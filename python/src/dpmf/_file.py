@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._native import ffi, lib
+from ._run import Run
 from ._values import path_bytes
 from .errors import FileError, KindError, check, new_error, told, warn
 from .statement import PrivacyStatement
@@ -156,11 +157,15 @@ class ModelFile:
     def bytes(self) -> bytes:
         return b"".join(self._pieces())
 
-    def save(self, path: Any) -> None:
-        """Writes a copy, whole or not at all; what holds people is for its owner alone."""
+    def save(self, path: Any, replace: bool = False) -> None:
+        """Writes a copy, whole or not at all; what holds people is for its owner alone. What may be
+        replaced is decided as for every output of the library."""
         name = os.fsdecode(path_bytes(path))
         with told("write", name, lib.DPMF_ERR_IO_WRITE):
             _check_target(name)
+            run, error = Run(replace=replace), new_error()
+            check(lib.dpmf_output_check_kind(path_bytes(path), lib.DPMF_FILE_CHECKPOINT,
+                                             run.pointer, error), error)
             # What a symbolic link stands for is written, and the link stays.
             self._write(Path(os.path.realpath(name)))
 

@@ -364,7 +364,8 @@ def import_ratings(source: Any, output: Any, *, user: Optional[str] = None,
                    events: bool = False, on_error: str = "fail",
                    rating_range: Optional[tuple[float, float]] = None, n_threads: int = 0,
                    memory: Union[int, str, None] = None,
-                   progress: Optional[ProgressCallback] = None) -> ImportReport:
+                   progress: Optional[ProgressCallback] = None,
+                   replace: bool = False) -> ImportReport:
     """Packs ratings into a store, a file that every fit reads fast: ``dpmf import`` of the command
     line.
 
@@ -372,7 +373,8 @@ def import_ratings(source: Any, output: Any, *, user: Optional[str] = None,
     ``__arrow_c_array__``: of polars, pyarrow, DuckDB and others, and of pandas where pyarrow is
     installed. Its rows are read where they are. `user`, `item`, `rating` and `time` are the names
     of its columns, where these are not the usual ones. With ``on_error="skip"`` bad records, such
-    as those with a null, are counted and skipped.
+    as those with a null, are counted and skipped. A file that is there already and is no store
+    needs `replace`.
     """
     if on_error not in ("fail", "skip"):
         raise usage(f'on_error={shown(on_error)} is not "fail" or "skip"')
@@ -380,7 +382,8 @@ def import_ratings(source: Any, output: Any, *, user: Optional[str] = None,
     names.check()
     reading = Reading(None if rating_range is None else pair("rating_range", rating_range),
                       on_error == "skip", format, columns, separator, events=flag("events", events))
-    run = Run(whole("n_threads", n_threads, 0, 4096), memory_bytes(memory), progress)
+    run = Run(whole("n_threads", n_threads, 0, 4096), memory_bytes(memory), progress,
+              flag("replace", replace))
     report, path = ffi.new("struct dpmf_import_report *"), path_bytes(output)
     paths = [source] if is_path(source) else source
     if isinstance(paths, (list, tuple)) and paths and all(map(is_path, paths)):

@@ -55,9 +55,10 @@ class _Call:
 class Run:
     """How much of the machine a call may use, and who is informed of its progress."""
 
-    def __init__(self, n_threads: int = 0, memory: int = 0,
-                 shown: Any = None) -> None:
-        """`shown` has a `callback` for progress, or None, and is closed after every call."""
+    def __init__(self, n_threads: int = 0, memory: int = 0, shown: Any = None,
+                 replace: bool = False) -> None:
+        """`shown` has a `callback` for progress, or None, and is closed after every call; `replace`
+        lets outputs take the place of releases and of files of other kinds."""
         self.epochs: list[Epoch] = []
         self.total_epochs = 0
         self.trials: list[Any] = []  #: copies of the library's, of a search
@@ -74,6 +75,7 @@ class Run:
         lib.dpmf_run_init(self.pointer, ffi.sizeof("struct dpmf_run"))
         self.pointer.threads = n_threads
         self.pointer.memory = memory
+        self.pointer.replace = replace
         self.pointer.progress = lib.dpmf_py_progress
         self.pointer.warn = lib.dpmf_py_warn
         self.pointer.progress_self = self.handle

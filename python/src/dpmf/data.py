@@ -18,8 +18,9 @@ SPLITS = ("random", "user", "time")
 HOLDABLE = ("n_factors", "n_epochs", "learning_rate", "regularization")
 
 
-def _run(n_threads: int, memory: Any, progress: Any) -> Run:
-    return Run(whole("n_threads", n_threads, 0, 4096), memory_bytes(memory), Shown(progress))
+def _run(n_threads: int, memory: Any, progress: Any, replace: bool = False) -> Run:
+    return Run(whole("n_threads", n_threads, 0, 4096), memory_bytes(memory), Shown(progress),
+               flag("replace", replace))
 
 
 def _open(ratings: Any, run: Run) -> Store:
@@ -43,17 +44,17 @@ def describe(ratings: Any, *, n_threads: int = 0) -> dict[str, Any]:
 
 def split(ratings: Any, train: PathLike, test: PathLike, *, test_fraction: float = 0.1,
           by: str = "random", random_state: Optional[int] = None, n_threads: int = 0,
-          memory: Any = None, progress: Any = None) -> dict[str, Any]:
+          memory: Any = None, progress: Any = None, replace: bool = False) -> dict[str, Any]:
     """Splits ratings into two stores, which `Model.fit_file` and `Model.evaluate` read: both
     appear, or neither.
 
     `by` is "random", each rating by a coin of its own; "user", whole users; or "time", the latest
     ratings. The coins follow from the seed and the ids alone. The files can be read by their owner
-    only.
+    only; what is there already and is no store needs `replace`.
     """
     if by not in SPLITS:
         raise usage(f"by={shown(by)} is no way to split", f"one of: {', '.join(SPLITS)}")
-    run = _run(n_threads, memory, progress)
+    run = _run(n_threads, memory, progress, replace)
     options = Struct("dpmf_split_options")
     options.put("by", getattr(lib, f"DPMF_SPLIT_{by.upper()}"))
     options.put("test_fraction", number("test_fraction", test_fraction))
@@ -73,10 +74,10 @@ def synth(path: PathLike, *, like: Optional[str] = None, users: Optional[int] = 
           items: Optional[int] = None, ratings: Optional[int] = None, rank: Optional[int] = None,
           noise: Optional[float] = None, times: bool = False, random_state: Optional[int] = None,
           catalogue: Optional[PathLike] = None, truth: Optional[PathLike] = None,
-          n_threads: int = 0, progress: Any = None) -> dict[str, Any]:
+          n_threads: int = 0, progress: Any = None, replace: bool = False) -> dict[str, Any]:
     """Writes a store of made-up ratings, from a planted model: of the shape of a known set
     (`like="ml-1m"`), or of these sizes. `catalogue` receives ids and made-up titles as CSV, `truth`
-    the planted vectors.
+    the planted vectors. What is there already needs `replace`, unless it is of the same kind.
 
     >>> import dpmf, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -84,7 +85,7 @@ def synth(path: PathLike, *, like: Optional[str] = None, users: Optional[int] = 
     400
     >>> folder.cleanup()
     """
-    run = _run(n_threads, None, progress)
+    run = _run(n_threads, None, progress, replace)
     options = Struct("dpmf_synth_options")
     if (like is not None and
             lib.dpmf_synth_options_like(text_bytes("like", like), options.pointer) != 0):
@@ -111,10 +112,11 @@ def synth(path: PathLike, *, like: Optional[str] = None, users: Optional[int] = 
     return plain(report[0], ("users", "items", "ratings"))
 
 
-def write_csv(ratings: Any, path: PathLike, *, n_threads: int = 0, progress: Any = None) -> int:
+def write_csv(ratings: Any, path: PathLike, *, n_threads: int = 0, progress: Any = None,
+              replace: bool = False) -> int:
     """Writes ratings (a store, any other file, or what `Model.fit` takes) as CSV, exact to the bit.
-    @return the number of bytes"""
-    run = _run(n_threads, None, progress)
+    A file that is there already needs `replace`. @return the number of bytes"""
+    run = _run(n_threads, None, progress, replace)
     store = _open(ratings, run)
     size = ffi.new("uint64_t *")
     run.call(lib.dpmf_store_export_csv, store.pointer, path_bytes(path), -1, run.pointer, size)

@@ -747,10 +747,11 @@ class Model(Measured):
 
     # ---- files ---------------------------------------------------------------------------------
 
-    def save(self, path: PathLike) -> None:
+    def save(self, path: PathLike, *, replace: bool = False) -> None:
         """Writes the model to a safetensors file, whole or not at all. A checkpoint is for its
-        owner alone; a release is for everyone."""
-        self._ready.file.save(path)
+        owner alone; a release is for everyone. A release or another file that is there already
+        needs `replace`; a checkpoint does not."""
+        self._ready.file.save(path, flag("replace", replace))
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.get_params()

@@ -13,5 +13,5 @@ dpmf recommend extended.safetensors --ratings dune:5 -n 5 --by rating -q --json 
 dpmf release parent extended.safetensors -o parent.safetensors
 cmp release.safetensors parent.safetensors && echo "the same"
 dpmf release extend release.safetensors --catalogue new.csv --item-features features.csv \
-    -o extended.safetensors -q --json |
+    -o extended.safetensors --replace -q --json |
     sed -E 's/"release_id":"[0-9a-f]{32}"/"release_id":"***"/'

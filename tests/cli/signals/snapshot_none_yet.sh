@@ -4,6 +4,6 @@ mkfifo ratings
 exec 9<>ratings
 echo mine >run.safetensors
 timeout --foreground --preserve-status -s INT 0.5 dpmf train ratings --snapshot run.safetensors \
-    -o m.safetensors
+    --replace -o m.safetensors
 echo "status $?"
 cat run.safetensors
