@@ -207,8 +207,8 @@ static void take_ratings(struct state *state, const struct posterior_rule *rule,
                                                     .memory = UINT64_C(1) << 32,
                                                     .threads = 1};
     check(private_ratings_build(train, &options, NULL, &ratings, &report, &error), &error);
-    check(posterior_data_build(ratings, (size_t)catalogue->ids.n, rule, UINT64_C(1) << 32,
-                               NULL, &state->data, &error),
+    check(posterior_data_build(ratings, (size_t)catalogue->ids.n, rule, UINT64_C(1) << 32, NULL,
+                               &state->data, &error),
           &error);
     private_ratings_free(ratings);
 }

@@ -890,12 +890,12 @@ struct dpmf_sampler_options {
 /* Options of the solver "ials", which learns to rank. It learns from events, pairs of a user and an
  * item, and not from the values of ratings. */
 struct dpmf_ials_options {
-    bool has_like;      /* only ratings of at least `like` are events; otherwise all are */
-    double like;        /* smallest rating that counts as an event */
-    double unobserved;  /* weight of a pair without an event; 0: chosen by the number of events */
-    double exponent;    /* exponent of a row's number of events in its penalty */
-    uint32_t row_steps; /* conjugate gradient steps per row and epoch; 0: solve exactly */
-    uint64_t row_block; /* solve for so many columns of a row at a time, one block after the other
+    bool has_like;       /* only ratings of at least `like` are events; otherwise all are */
+    double like;         /* smallest rating that counts as an event */
+    double unobserved;   /* weight of a pair without an event; 0: chosen by the number of events */
+    double exponent;     /* exponent of a row's number of events in its penalty */
+    uint32_t row_steps;  /* conjugate gradient steps per row and epoch; 0: solve exactly */
+    uint64_t row_block;  /* solve for so many columns of a row at a time, one block after the other
                            (iALS++), instead of row_steps; 0: do not */
     double count_weight; /* weight of an event that happened n times: 1 + count_weight ln n; 0: all
                             weigh 1. Only for events, not for ratings */

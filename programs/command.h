@@ -271,8 +271,8 @@ struct verb {
     const char *synopsis; /* what follows the name */
     const char *paragraphs[VERB_PARAGRAPHS_MAX + 1];
     struct option_group groups[VERB_GROUPS_MAX + 1]; /* groups of options besides the shared ones */
-    bool has_own_threads; /* whether it has a --threads of its own */
-    bool is_distributed;  /* whether mpirun may start it, with processes that work together */
+    bool has_own_threads;                            /* whether it has a --threads of its own */
+    bool is_distributed; /* whether mpirun may start it, with processes that work together */
     struct operands operands;
     bool checks_operands;  /* whether the verb checks its operands itself, all but the first */
     const char *exit_note; /* what its exit statuses mean beyond the general list; may be NULL */

@@ -278,8 +278,7 @@ static int take_options(struct server *server) {
 static int refuse_socket(const struct server *server, int number) {
     const char *hint = "choose another with --address";
     if (number == EADDRINUSE) hint = "choose another with --port, or let --port 0 find a free one";
-    if (number == EACCES)
-        hint = "ports below 1024 need special rights: choose another with --port";
+    if (number == EACCES) hint = "ports below 1024 need special rights: choose another with --port";
     return terminal_error_print(STATUS_IO, hint, "cannot listen on %s port %u: %s",
                                 server->own_host, (unsigned)server->port,
                                 text_system_error(number).text);

@@ -22,9 +22,9 @@
 
 enum {
     HEAD_BYTES = 96,
-    LOCK_DIGITS = 20,         /* digits of the number that a lock begins with */
-    LOCK_OLD_BYTES = 21,      /* size of 0.1.0's: the number and a line feed */
-    LOCK_BYTES = 54,          /* size of later ones: number, blank, id of 32 digits, line feed */
+    LOCK_DIGITS = 20,           /* digits of the number that a lock begins with */
+    LOCK_OLD_BYTES = 21,        /* size of 0.1.0's: the number and a line feed */
+    LOCK_BYTES = 54,            /* size of later ones: number, blank, id of 32 digits, line feed */
     MODEL_HEADER_MAX = 1 << 24, /* bytes of a model's header that are looked at */
 };
 

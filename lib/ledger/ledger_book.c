@@ -517,8 +517,8 @@ static int take_head(struct parser *parser, const struct line *line) {
         return damaged(parser, "the ledger is damaged");
     struct ledger_book *book = parser->book;
     const bool has_id = line->value[ID].kind != JSON_ERROR;
-    if (has_id && (version == 1 || !get_text(line, ID, book->id, sizeof book->id) ||
-                   !id_is_valid(book->id)))
+    if (has_id &&
+        (version == 1 || !get_text(line, ID, book->id, sizeof book->id) || !id_is_valid(book->id)))
         return damaged(parser, "the ledger is damaged");
     parser->version = version;
     book->generation = (uint64_t)generation;

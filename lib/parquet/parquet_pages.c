@@ -138,8 +138,9 @@ static int next_header(struct parquet_table *self, struct parquet_cursor *cursor
     free(longer);
     if (code < 0) return code;
     if (t.broken || place->packed_bytes > left - length)
-        return parquet_refuse_column(self, cursor->number, "is damaged: a page's header is "
-                                                           "malformed",
+        return parquet_refuse_column(self, cursor->number,
+                                     "is damaged: a page's header is "
+                                     "malformed",
                                      error);
     place->offset = cursor->at + length;
     cursor->at = place->offset + place->packed_bytes;

@@ -48,9 +48,8 @@ struct noisy_sum_context;
 struct noisy_sum_round {
     const struct noisy_sum_context *context;
     const struct noisy_sum_shape *shape;
-    size_t n; /* coordinates */
-    size_t first,
-        end; /* coordinates whose exact sums this process has: all, except in a cluster */
+    size_t n;          /* coordinates */
+    size_t first, end; /* coordinates whose exact sums this process has: all, except in a cluster */
     uint64_t sigma;
     const struct exact_kernels *exact;
     noisy_sum_contribute *contribute;

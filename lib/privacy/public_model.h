@@ -29,14 +29,13 @@ struct public_model {
 /* The curator's notes: noisy, and so public. D = K - n_free + 1: what is measured of the vector,
  * and the bias. */
 struct item_evidence {
-    double *N; /* noisy weighted counts, floored */
-    double total, typical,
-        users;        /* sum of N; noisy sum of w sqrt(m); noisy number of users */
-    double count_snr; /* mean square of the counts over that of their noise, less 1 */
-    double *Z;        /* running measurement of [v, c], n x D */
-    double *A;        /* its precision against privacy noise: of v and of c, n x 2 */
-    double *sampling; /* its sampling variance: the users are the same in every round */
-    double *tau;      /* prior variance of each column, D */
+    double *N;                    /* noisy weighted counts, floored */
+    double total, typical, users; /* sum of N; noisy sum of w sqrt(m); noisy number of users */
+    double count_snr;             /* mean square of the counts over that of their noise, less 1 */
+    double *Z;                    /* running measurement of [v, c], n x D */
+    double *A;                    /* its precision against privacy noise: of v and of c, n x 2 */
+    double *sampling;             /* its sampling variance: the users are the same in every round */
+    double *tau;                  /* prior variance of each column, D */
     size_t n_regressors;
     double
         *regressors; /* regressors of the prior means: 1, log count, features; n x n_regressors */

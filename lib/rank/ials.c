@@ -72,7 +72,7 @@ struct ials {
     const struct event_side *events;
     struct factor_matrix *own, *turning; /* turning: what is taken to the basis */
     const struct factor_matrix *other;
-    float *squares;                     /* by row */
+    float *squares; /* by row */
     uint64_t squares_n;
     bool (*stop)(void *self);
     void *self;
@@ -362,8 +362,7 @@ static void solve_team(const struct ials *ials, struct work *work, const uint32_
         descend(ials, work, rows, n, x);
     else
         for (size_t i = 0; i < n; i++) descend(ials, work, rows + i, 1, x + i * width);
-    for (size_t i = 0; i < n; i++)
-        memcpy(ials->own->rows + rows[i] * stride, x + i * width, bytes);
+    for (size_t i = 0; i < n; i++) memcpy(ials->own->rows + rows[i] * stride, x + i * width, bytes);
 }
 
 /* How far row x's events are from 1, in work->misses. @return the sum of their weighted squares */

@@ -27,11 +27,11 @@
 #include "rank/event_rows.h"
 
 struct ials_rule {
-    double unobserved; /* alpha: the weight of a pair without an event */
-    double penalty;    /* lambda */
-    double exponent;   /* nu: 1 scales the penalty with a row's events, 0 not at all */
-    uint32_t steps;    /* steps of conjugate gradients a row and sweep; 0: by Cholesky */
-    uint32_t block;    /* columns that Cholesky solves for at a time; 0: all, which is exact */
+    double unobserved;   /* alpha: the weight of a pair without an event */
+    double penalty;      /* lambda */
+    double exponent;     /* nu: 1 scales the penalty with a row's events, 0 not at all */
+    uint32_t steps;      /* steps of conjugate gradients a row and sweep; 0: by Cholesky */
+    uint32_t block;      /* columns that Cholesky solves for at a time; 0: all, which is exact */
     double events_share; /* share of all events that each of several ranks has, so that all of
                           * them go through a sweep in the same way; 0: there is one */
 };

@@ -57,8 +57,9 @@ static int refuse_role(const struct arrow_table *table, enum column_role role, c
 }
 
 static int refuse_ratings(const struct arrow_table *table, struct dpmf_error *error) {
-    error_set(error, DPMF_ERR_USAGE_CONFLICT, "events were declared, but the table has a rating "
-                                              "and no count");
+    error_set(error, DPMF_ERR_USAGE_CONFLICT,
+              "events were declared, but the table has a rating "
+              "and no count");
     error_hint(error, "make events of ratings with {like any}, or name the column as count");
     error_place(error, table->name, 0, 0);
     return DPMF_ERR_USAGE_CONFLICT;

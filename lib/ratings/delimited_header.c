@@ -288,8 +288,9 @@ static int check_first_pair(const struct text_source *source, const struct previ
     list_names(&first, names, sizeof names);
     int64_t line = source->lines_before + lines - (int64_t)first.newlines;
     if (!preview_next(preview, layout, &at, &lines, &second) || !has_number(&second)) return 0;
-    error_set(error, DPMF_ERR_INPUT_HEADER, "this looks like a header, but names no user and item: "
-                                            "%s",
+    error_set(error, DPMF_ERR_INPUT_HEADER,
+              "this looks like a header, but names no user and item: "
+              "%s",
               names);
     error_hint(error, "name the columns user and item, or take the line out");
     error_place(error, source->name, line, 1);

@@ -318,8 +318,7 @@ static int import_liked(const char *const *inputs, size_t n_inputs, struct sourc
     int code = isnan(options->like) || options->like == INFINITY
                    ? error_set(error, DPMF_ERR_USAGE_VALUE, "a like must be a number")
                    : 0;
-    if (code == 0 && output)
-        code = output_file_check(output, DPMF_FILE_STORE, run->replace, error);
+    if (code == 0 && output) code = output_file_check(output, DPMF_FILE_STORE, run->replace, error);
     if (code < 0) {
         source_close(given);
         return code;

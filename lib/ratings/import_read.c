@@ -250,9 +250,7 @@ static void look_at_first_line(struct import *import) {
     if (!import->reading->contradicts || import->report->first_line_contradicts) return;
     import->report->first_line_contradicts = true;
     if (run->warn)
-        run->warn(
-            run->warn_self,
-            "the first line contradicts {columns}: which is right?");
+        run->warn(run->warn_self, "the first line contradicts {columns}: which is right?");
 }
 
 static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {

@@ -44,8 +44,8 @@ struct source {
     const struct source_ops *ops;
     const char *format;         /* its name, e.g. "csv"; static text */
     struct store_layout layout; /* how its records are read; complete once the source is open */
-    bool contradicts; /* whether its first line contradicts options->columns */
-    uint64_t total_bytes; /* for progress; 0 when not known (standard input) */
+    bool contradicts;           /* whether its first line contradicts options->columns */
+    uint64_t total_bytes;       /* for progress; 0 when not known (standard input) */
     uint64_t (*bytes_read)(const struct source *source); /* bytes read so far; any thread */
     uint64_t (*bytes_held)(const struct source *source); /* peak memory of its own, without
                                                             chunks; any thread; NULL: negligible */

@@ -197,8 +197,8 @@ static int check_coins(const struct split *split, struct dpmf_error *error) {
     if (options->by != DPMF_SPLIT_RANDOM && !whole) return 0;
     for (int w = 0; w < split->n_workers; w++)
         for (int side = 0; side < N_SIDES; side++)
-            tossed[side] += (double)(whole ? split->workers[w].users[side]
-                                           : split->workers[w].ratings[side]);
+            tossed[side] +=
+                (double)(whole ? split->workers[w].users[side] : split->workers[w].ratings[side]);
     const double n = tossed[TRAIN] + tossed[TEST], f = options->test_fraction;
     if (fabs(tossed[TEST] - n * f) <= 10 * sqrt(n * f * (1 - f)) + 10) return 0;
     error_set(error, DPMF_ERR_RATINGS_NONE_LEFT,
@@ -322,8 +322,8 @@ static int write_sides(struct split *split, const char *const path[N_SIDES],
     int code = 0;
     for (int side = 0; side < N_SIDES && code == 0; side++) {
         const struct store_layout layout = layout_of_side(split, side);
-        code = store_writer_open(&split->writer[side], path[side], split->has_times, &layout,
-                                 error);
+        code =
+            store_writer_open(&split->writer[side], path[side], split->has_times, &layout, error);
         block_packer_init(&split->packer[side], split->writer[side], split->has_times);
     }
     if (code == 0) code = visit(split, "writing", part_block, pack_parts, error);

@@ -87,8 +87,8 @@ static int read_header(struct dpmf_store *store, struct dpmf_error *error) {
     }
     if (!sound) return damaged(store, DPMF_ERR_STORE_CORRUPT, "the header is damaged", error);
     uint32_t flags = bytes_get_u32(header + 12);
-    if (flags & ~(uint32_t)(STORE_FLAG_TIMES | STORE_FLAG_LAYOUT | STORE_FLAG_EVENTS |
-                            STORE_FLAG_HALF))
+    if (flags &
+        ~(uint32_t)(STORE_FLAG_TIMES | STORE_FLAG_LAYOUT | STORE_FLAG_EVENTS | STORE_FLAG_HALF))
         return damaged(store, DPMF_ERR_STORE_VERSION,
                        "the store uses features this dpmf does not know", error);
     if (!read_layout(store, flags, header + STORE_HEADER_LAYOUT))
@@ -336,11 +336,11 @@ int dpmf_store_check_apart(const struct dpmf_store *learnt, const struct dpmf_st
     const enum store_kin kin = store_layout_kin(&learnt->layout, &test->layout);
     if (kin == STORE_KIN_UNKNOWN || kin == STORE_KIN_APART) return 0;
     code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         kin == STORE_KIN_WITHIN
-                             ? "these ratings and %s come of one split, and share ratings"
-                             : "these ratings and %s come of different splits, and may share "
-                               "ratings",
-                         learnt->path);
+                     kin == STORE_KIN_WITHIN
+                         ? "these ratings and %s come of one split, and share ratings"
+                         : "these ratings and %s come of different splits, and may share "
+                           "ratings",
+                     learnt->path);
     error_hint(error, "give both halves of one {:split}; if one is lost, split again");
     error_place(error, test->path, 0, 0);
     return code;

@@ -68,8 +68,8 @@ static int check_options(struct train_run *train, struct dpmf_error *error) {
                                           : SGD_FREE;
     int code = host_caches_read(&train->caches, error);
     if (code == 0 && options->snapshot && cluster_rank(train->cluster) == 0)
-        code = output_file_check(options->snapshot, DPMF_FILE_CHECKPOINT, train->run->replace,
-                                 error);
+        code =
+            output_file_check(options->snapshot, DPMF_FILE_CHECKPOINT, train->run->replace, error);
     return code;
 }
 

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "parquet/parquet_reader.h"
 #include "fuzz_rows.h"
+#include "parquet/parquet_reader.h"
 #include "ratings/arrow_source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -83,8 +83,9 @@ static void test_replaced(void **state) {
     assert_int_equal(dpmf_output_check_kind(path, DPMF_FILE_STORE, &run, NULL), DPMF_ERR_IO_WRITE);
     assert_int_equal(dpmf_output_check_kind(path, DPMF_FILE_STORE, NULL, NULL), DPMF_ERR_IO_WRITE);
     assert_int_equal(dpmf_output_check_kind(path, DPMF_FILE_STORE, &all, NULL), 0);
-    temp_dir_write(path, "\x89"
-                         "DPR\r\n\x1a\n",
+    temp_dir_write(path,
+                   "\x89"
+                   "DPR\r\n\x1a\n",
                    8);
     assert_int_equal(dpmf_output_check_kind(path, DPMF_FILE_STORE, &run, NULL), 0);
     assert_int_equal(dpmf_output_check_kind(path, DPMF_FILE_CHECKPOINT, &run, NULL),

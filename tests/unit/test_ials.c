@@ -691,12 +691,12 @@ static void test_counts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sweeps),    cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_threads),   cmocka_unit_test(test_stops),
-        cmocka_unit_test(test_trains),
-        cmocka_unit_test(test_validates), cmocka_unit_test(test_resumes),
-        cmocka_unit_test(test_refuses),   cmocka_unit_test(test_folds_in),
-        cmocka_unit_test(test_ranks),     cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_sweeps),   cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_stops),
+        cmocka_unit_test(test_trains),   cmocka_unit_test(test_validates),
+        cmocka_unit_test(test_resumes),  cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_folds_in), cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests_name("ials", tests, make_stores, remove_stores);
 }

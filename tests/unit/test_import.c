@@ -211,8 +211,7 @@ static void test_failures_leave_nothing(void **state) {
     assert_int_equal(error.line, 3);
     assert_int_equal(error.column, 5);
     assert_int_equal(import_one("missing.csv", "g.dpr", NULL, &error), DPMF_ERR_IO_MISSING);
-    assert_int_equal(import_one(".", "g.dpr", NULL, &error),
-                     DPMF_ERR_INPUT_UNKNOWN_FORMAT);
+    assert_int_equal(import_one(".", "g.dpr", NULL, &error), DPMF_ERR_INPUT_UNKNOWN_FORMAT);
     assert_int_equal(import_one("h.csv", "no/such/place.dpr", NULL, &error), DPMF_ERR_IO_MISSING);
     const char *inputs[] = {"h.csv", "missing.csv"};
     assert_int_equal(dpmf_import(inputs, 2, "g.dpr", NULL, NULL, NULL, &error),

@@ -472,8 +472,8 @@ static void test_little_data(void **state) {
 
 static void test_names(void **state) {
     (void)state;
-    static const char *const names[] = {"residual", "biases",   "dpals",
-                                        "gram",     "langevin", "posterior", "events"};
+    static const char *const names[] = {"residual", "biases",    "dpals", "gram",
+                                        "langevin", "posterior", "events"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_non_null(mechanism_find(names[i]));
         assert_string_equal(mechanism_find(names[i])->name, names[i]);

@@ -110,8 +110,7 @@ static void diffuse_some(const struct kernel_set *set, struct rows *r) {
 
 static void push_some(const struct kernel_set *set, struct rows *r, float energy[SOME]) {
     static const float keep[SOME] = {0.9f, 0.5f, 0.99f, 0.1f, 0.7f, 0.3f, 0.8f};
-    static const float spread[SOME] = {0.436f, 0.866f, 0.141f, 0.995f,
-                                       0.714f, 0.954f, 0.6f};
+    static const float spread[SOME] = {0.436f, 0.866f, 0.141f, 0.995f, 0.714f, 0.954f, 0.6f};
     static const float damp[SOME] = {1, 0.9f, 1.1f, 1, 0.5f, 1, 1};
     const struct noise_push push = {0.01f, 130, 0.05f, keep, spread, damp, energy};
     struct noise_stream stream = stream_of(5, 6, 7, 8, r->k);

@@ -538,9 +538,15 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(halves_of_two_splits_are_told_apart),
         TEST(the_seed_of_an_earlier_split_is_refused),
-        TEST(test_random),  TEST(test_order_independence), TEST(test_by_number),
-        TEST(test_by_user), TEST(test_by_time),
-        TEST(test_ties),    TEST(test_no_times),           TEST(test_probe),   TEST(test_bad_probe),
+        TEST(test_random),
+        TEST(test_order_independence),
+        TEST(test_by_number),
+        TEST(test_by_user),
+        TEST(test_by_time),
+        TEST(test_ties),
+        TEST(test_no_times),
+        TEST(test_probe),
+        TEST(test_bad_probe),
         TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,8 +147,8 @@ static void far_row(const struct noise_rows *rows, float *row, float time, int h
         float noise[NOISE_BLOCK];
         gaussian_block(stream, 1, noise);
         for (size_t y = 0; y < n; y++)
-            row[x + y] = diffused_far(row[x + y], rows->precision[x + y], time, root, halvings,
-                                      noise[y]);
+            row[x + y] =
+                diffused_far(row[x + y], rows->precision[x + y], time, root, halvings, noise[y]);
     }
 }
 
