@@ -5,6 +5,7 @@
  */
 #include "recommend/facts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -392,7 +393,9 @@ void facts_share(const struct facts_space *space, const struct taste_space *tast
 }
 
 double facts_score(const struct facts_space *space, const double *q, double dial,
-                   const float *crowd, double *out, float *rounded, double *vector) {
+                   const float *crowd, uint64_t first, uint64_t end, double *out, float *rounded,
+                   double *vector) {
+    assert(first <= end && end <= space->n);
     double of_age[FACTS_NO_AGE + 1], of_kind[KINDS_MOST], average[2] = {0, 0}, largest = 0;
     for (size_t a = 0; a < space->width; a++) average[a >= space->n_knots] += q[a] * space->mean[a];
     for (size_t age = 0; age < FACTS_NO_AGE; age++) {
@@ -404,7 +407,7 @@ double facts_score(const struct facts_space *space, const double *q, double dial
     of_age[FACTS_NO_AGE] = 0;
     for (size_t a = space->n_knots; a < space->width; a++)
         of_kind[a - space->n_knots] = q[a] * space->scales[1];
-    for (uint64_t item = 0; item < space->n; item++) {
+    for (uint64_t item = first; item < end; item++) {
         double told = of_age[space->ages[item]] - (has_kinds(space, item) ? average[1] : 0);
         for (uint64_t i = space->start[item]; i < space->start[item + 1]; i++)
             told += of_kind[space->kinds[i] - space->n_knots];

@@ -58,9 +58,11 @@ void facts_share(const struct facts_space *space, const struct taste_space *tast
                  const struct factors *factors, const struct dpmf_own_rating *ratings, size_t n,
                  uint64_t item, double *x, double *d, double *shares);
 
-/* q.d_j is told[j] + c.(v_j - m): out[j] := crowd[j] + dial told[j], and vector += dial c.
- * rounded[j] is the same as a float. @return the largest of these without its sign */
+/* q.d_j is told[j] + c.(v_j - m): out[j] := crowd[j] + dial told[j] for the items j from first up
+ * to end, and vector += dial c. rounded[j] is the same as a float. @return the largest of these
+ * without its sign */
 double facts_score(const struct facts_space *space, const double *q, double dial,
-                   const float *crowd, double *out, float *rounded, double *vector);
+                   const float *crowd, uint64_t first, uint64_t end, double *out, float *rounded,
+                   double *vector);
 
 #endif

@@ -168,13 +168,19 @@ struct person user_person(const struct dpmf_user *user) {
                            .told = user->known.n > 0 ? user->told : NULL};
 }
 
+/* For `only` one item, or, where that is NULL, for all. */
 static int take_place(struct scorer *scorer, const struct dpmf_user *user,
-                      const struct dpmf_order *asked, struct dpmf_error *error) {
+                      const struct dpmf_order *asked, const uint64_t *only,
+                      struct dpmf_error *error) {
     struct dpmf_order order;
     int code = score_order_find(user->model, asked, &order, error);
     if (code == 0) code = scorer_init(scorer, user->model, error);
     if (code < 0) return code;
     const struct person person = user_person(user);
+    if (only) {
+        scorer->first = *only < scorer->end ? *only : scorer->end;
+        scorer->end = *only < scorer->end ? *only + 1 : scorer->end;
+    }
     scorer_set(scorer, &person, &order);
     return 0;
 }
@@ -185,7 +191,7 @@ int64_t dpmf_user_recommend(const struct dpmf_model *model, const struct dpmf_us
                             struct dpmf_error *error) {
     struct scorer scorer;
     int code = arguments_check(error, n > 0 ? "model user out" : "model user", model, user, out);
-    if (code == 0) code = take_place(&scorer, user, order, error);
+    if (code == 0) code = take_place(&scorer, user, order, NULL, error);
     if (code < 0) return code;
     const size_t found = recommend_scoring_top_n(&scorer.scoring, exclude, include, n, out);
     scorer_free(&scorer);
@@ -197,7 +203,7 @@ int dpmf_user_score(const struct dpmf_model *model, const struct dpmf_user *user
                     struct dpmf_error *error) {
     struct scorer scorer;
     int code = arguments_check(error, "model user score", model, user, score);
-    if (code == 0) code = take_place(&scorer, user, order, error);
+    if (code == 0) code = take_place(&scorer, user, order, &item, error);
     if (code < 0) return code;
     *score = scorer_parts(&scorer, item);
     scorer_free(&scorer);

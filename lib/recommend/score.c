@@ -144,7 +144,7 @@ struct person score_person_known(const struct dpmf_model *model, uint64_t user,
 
 int scorer_init(struct scorer *scorer, const struct dpmf_model *model, struct dpmf_error *error) {
     void *row = NULL;
-    *scorer = (struct scorer){.scoring = {.model = model}};
+    *scorer = (struct scorer){.scoring = {.model = model}, .end = model->factors.items.n};
     scorer->vector = memory_alloc_zero(model->factors.k, sizeof(double));
     const size_t n = model->factors.items.stride > 0 ? model->factors.items.stride : 1;
     if (!scorer->vector || posix_memalign(&row, KERNEL_ALIGN, n * sizeof(float)) != 0) {
@@ -207,8 +207,8 @@ static void set_score(struct scorer *scorer, const struct dpmf_model *model,
         scorer->vector[c] = dial * (p + weight * u_at(person, c));
     }
     if (person->told)
-        told_max = facts_score(&model->facts, person->told, dial, model->crowd, scorer->told,
-                               scorer->rounded, scorer->vector);
+        told_max = facts_score(&model->facts, person->told, dial, model->crowd, scorer->first,
+                               scorer->end, scorer->told, scorer->rounded, scorer->vector);
     for (size_t c = 0; c < model->factors.k; c++)
         scorer->middle += scorer->vector[c] * model->taste.mean[c];
     scorer->habit = g * (person->bias + average_of(model, person));

@@ -59,9 +59,12 @@ struct scorer {
     float *row;     /* the same for the kernels */
     double *told;   /* crowd and what q adds to it, of each item; NULL: nothing is known of them */
     float *rounded; /* the same for the kernels */
+    uint64_t first; /* items whose scores are wanted, up to end; `told` is of these alone */
+    uint64_t end;
     struct scoring rating;
 };
 
+/* For all items; who wants fewer sets `first` and `end` before scorer_set. */
 int scorer_init(struct scorer *scorer, const struct dpmf_model *model, struct dpmf_error *error);
 void scorer_free(struct scorer *scorer);
 
