@@ -21,6 +21,7 @@ struct postgres_source {
     struct database_rows rows; /* first: its source is what others see */
     struct postgres_session session;
     struct copy_layout layout;
+    bool as_text[COLUMN_ROLES]; /* the server makes text of it, with a cast */
     bool begun, ended;
 };
 
@@ -193,7 +194,7 @@ static int refuse_type(const struct postgres_source *self, enum column_role role
  * server. */
 static bool put_copy(struct byte_buffer *sql, const struct database_url *url, size_t n,
                      const int32_t column[COLUMN_ROLES], const bool as_text[COLUMN_ROLES]) {
-    char name[32];
+    char name[48];
     bool plain = true;
     size_t used = 0;
     for (int role = 0; role < COLUMN_ROLES; role++) {
@@ -208,7 +209,7 @@ static bool put_copy(struct byte_buffer *sql, const struct database_url *url, si
     for (int role = 0; role < COLUMN_ROLES && done; role++) {
         if (column[role] < 0) continue;
         snprintf(name, sizeof name, "%sq.c%d%s", role ? ", " : "", (int)column[role],
-                 as_text[role] ? "::text" : "");
+                 as_text[role] ? "::pg_catalog.text" : "");
         done = database_sql_text(sql, name);
     }
     done = done && database_sql_text(sql, " FROM (") && put_query(sql, url) &&
@@ -228,7 +229,7 @@ static int plan_copy(struct postgres_source *self, const PGresult *described,
     struct copy_layout *layout = &self->layout;
     size_t n = (size_t)pq->nfields(described), used = 0;
     int32_t column[COLUMN_ROLES];
-    bool as_text[COLUMN_ROLES] = {false}, plain = true;
+    bool plain = true;
     const char **names = memory_alloc(n ? n : 1, sizeof names[0]);
     if (!names) return error_no_memory(error);
     for (size_t i = 0; i < n; i++) names[i] = pq->fname(described, (int)i);
@@ -240,9 +241,9 @@ static int plan_copy(struct postgres_source *self, const PGresult *described,
         if (column[role] < 0) continue;
         const char *wrong =
             postgres_copy_type(pq->ftype(described, column[role]), (enum column_role)role,
-                               &layout->type[role], &as_text[role]);
+                               &layout->type[role], &self->as_text[role]);
         if (wrong) code = refuse_type(self, (enum column_role)role, wrong, error);
-        plain = plain && !as_text[role];
+        plain = plain && !self->as_text[role];
         used++;
     }
     if (code < 0) return code;
@@ -250,7 +251,7 @@ static int plan_copy(struct postgres_source *self, const PGresult *described,
     for (int role = 0; role < COLUMN_ROLES; role++)
         layout->field[role] = column[role] < 0 ? -1 : plain && used == n ? column[role] : next++;
     layout->n_fields = (uint32_t)used;
-    return put_copy(sql, &self->rows.url, n, column, as_text) ? 0 : error_no_memory(error);
+    return put_copy(sql, &self->rows.url, n, column, self->as_text) ? 0 : error_no_memory(error);
 }
 
 /* The server took it on its own, as it would of psql's. */
@@ -261,28 +262,81 @@ static void explain_syntax(int code, struct dpmf_error *error) {
                "out a semicolon that a comment follows");
 }
 
-/* A plain table, and the same of every partition and heir of it. A view, a foreign table and the
- * policies of a table are queries, which may let rows decide about others. */
-static int look_at_table(struct postgres_source *self, struct dpmf_error *error) {
-    static const char look[] =
+/* What is asked about a table, as the server takes it: its name, the types of the columns that are
+ * read, those of which it makes text, and the columns' names, NULL of a role without one. */
+struct table_look {
+    struct byte_buffer name;
+    char types[COLUMN_ROLES * 12 + 3], text_types[COLUMN_ROLES * 12 + 3]; /* {20,25} */
+    const char *column[COLUMN_ROLES];
+};
+
+static void add_type(char *types, size_t room, uint32_t type) {
+    size_t n = strlen(types);
+    if (n == 0)
+        snprintf(types, room, "{%u}", (unsigned)type);
+    else
+        snprintf(types + n - 1, room - n + 1, ",%u}", (unsigned)type);
+}
+
+static void look_for(const struct postgres_source *self, const PGresult *described,
+                     struct table_look *look) {
+    const struct postgres_library *pq = &self->session.pq;
+    for (int role = 0; role < COLUMN_ROLES; role++) {
+        const int column = (int)self->layout.column[role] - 1;
+        if (column < 0) continue;
+        /* The server describes a domain by the type that it is over. */
+        uint32_t type = pq->ftype(described, column);
+        look->column[role] = pq->fname(described, column);
+        add_type(look->types, sizeof look->types, type);
+        if (self->as_text[role]) add_type(look->text_types, sizeof look->text_types, type);
+    }
+    if (!look->text_types[0]) snprintf(look->text_types, sizeof look->text_types, "{}");
+}
+
+/* A plain table, and the same of every partition and heir of it, of which what is read is stored as
+ * it is sent. A view, a foreign table and the policies of a table are queries, which may let rows
+ * decide about others. So may functions that someone wrote for this database: what generates a
+ * column, what a type of its own is sent or made text with, and a cast for a type of the server's.
+ * What the server came with has a number below 16384. A table of a server before 12, which has
+ * another catalogue, stays a query. */
+static int look_at_table(struct postgres_source *self, const PGresult *described,
+                         struct dpmf_error *error) {
+    static const char sql[] =
         "WITH RECURSIVE t (oid) AS (SELECT $1::pg_catalog.regclass::pg_catalog.oid"
         " UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i JOIN t ON i.inhparent = t.oid)"
         " SELECT 1 FROM t JOIN pg_catalog.pg_class AS c ON c.oid = t.oid"
-        " HAVING pg_catalog.bool_and(c.relkind IN ('r', 'p') AND NOT c.relrowsecurity)";
+        " HAVING pg_catalog.bool_and(c.relkind IN ('r', 'p') AND NOT c.relrowsecurity"
+        " AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = t.oid"
+        " AND a.attgenerated <> '' AND a.attname IN ($4::pg_catalog.name, $5::pg_catalog.name,"
+        " $6::pg_catalog.name, $7::pg_catalog.name)))"
+        " AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_type AS y"
+        " WHERE y.oid = ANY ($2::pg_catalog.oid[]) AND (y.oid >= 16384"
+        " OR y.typsend::pg_catalog.oid >= 16384 OR y.typoutput::pg_catalog.oid >= 16384))"
+        " AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_cast AS k WHERE k.oid >= 16384"
+        " AND k.castsource = ANY ($3::pg_catalog.oid[])"
+        " AND k.casttarget = 'pg_catalog.text'::pg_catalog.regtype)";
     struct postgres_session *session = &self->session;
-    struct byte_buffer name = {0};
+    struct table_look look = {.types = "", .text_types = ""};
     PGresult *found = NULL;
-    if (!self->rows.url.table) return 0;
-    int code = database_sql_table(&name, self->rows.url.table) ? 0 : error_no_memory(error);
+    if (!self->rows.url.table || session->pq.serverVersion(session->connection) < 120000) return 0;
+    look_for(self, described, &look);
+    int code = database_sql_table(&look.name, self->rows.url.table) ? 0 : error_no_memory(error);
     if (code == 0) {
-        const char *const values[] = {(const char *)name.bytes};
+        const char *const values[] = {(const char *)look.name.bytes,
+                                      look.types,
+                                      look.text_types,
+                                      look.column[COLUMN_USER],
+                                      look.column[COLUMN_ITEM],
+                                      look.column[COLUMN_RATING],
+                                      look.column[COLUMN_TIME]};
         int sent =
-            session->pq.sendQueryParams(session->connection, look, 1, NULL, values, NULL, NULL, 0);
+            session->pq.sendQueryParams(session->connection, sql, sizeof values / sizeof values[0],
+                                        NULL, values, NULL, NULL, 0);
         code = postgres_session_finish(session, sent, "read the table", &found, error);
     }
     if (code == 0) self->rows.source.layout.is_queried = session->pq.ntuples(found) != 1;
     if (found) session->pq.clear(found);
-    free(name.bytes);
+    free(look.name.bytes);
     return code;
 }
 
@@ -296,7 +350,7 @@ static int begin_copy(struct postgres_source *self, const struct dpmf_input_opti
     int code = postgres_session_command(session, begin, "begin to read", NULL, error);
     if (code == 0) code = describe_query(self, &described, error);
     if (code == 0) code = plan_copy(self, described, options, &sql, error);
-    if (code == 0) code = look_at_table(self, error);
+    if (code == 0) code = look_at_table(self, described, error);
     if (code == 0) {
         int sent = session->pq.sendQueryParams(session->connection, (const char *)sql.bytes, 0,
                                                NULL, NULL, NULL, NULL, 1);

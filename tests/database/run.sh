@@ -273,6 +273,65 @@ kind "a query" partial "$base?query=SELECT * FROM plain"
 kind "a table with row security" partial "$base?table=guarded"
 kind "a table with an heir that has row security" partial "$base?table=parent"
 
+# So may what functions of the database make of a column that is read: types of its own, with their
+# casts and output, casts that it has for types of PostgreSQL's, and generated columns.
+sql <<'SQL'
+CREATE TYPE person AS (name text, age int);
+CREATE TABLE cast_users ("user" person, item text, rating int);
+INSERT INTO cast_users VALUES (ROW('ann', 1), 'a', 3), (ROW('bob', 2), 'b', 4);
+CREATE FUNCTION person_text(person) RETURNS text LANGUAGE plpgsql AS
+    'BEGIN RETURN ($1).name || (SELECT count(*) FROM cast_users); END';
+CREATE CAST (person AS text) WITH FUNCTION person_text(person);
+CREATE TABLE own_items ("user" text, item colour, rating int);
+CREATE TABLE own_parts ("user" text, item text, rating int, seen person) PARTITION BY LIST (item);
+CREATE TABLE own_part_a PARTITION OF own_parts FOR VALUES IN ('a');
+CREATE TABLE arrays ("user" colour[], item text, rating int);
+CREATE DOMAIN stars AS int CHECK (VALUE > 0);
+CREATE DOMAIN tint AS colour;
+CREATE TABLE domains ("user" text, item text, rating stars);
+CREATE TABLE own_domains ("user" tint, item text, rating int);
+CREATE TABLE built_in ("user" uuid, item char(3), rating numeric, ts timestamptz);
+CREATE TABLE addresses ("user" inet, item text, rating int);
+CREATE DOMAIN address AS macaddr;
+CREATE TABLE cast_domain ("user" address, item text, rating int);
+CREATE FUNCTION address_text(macaddr) RETURNS text LANGUAGE sql AS
+    'SELECT count(*)::text FROM plain';
+CREATE CAST (macaddr AS text) WITH FUNCTION address_text(macaddr);
+CREATE TABLE generated ("user" text, item text, base int,
+    rating int GENERATED ALWAYS AS (base + 1) STORED);
+CREATE TABLE generated_else ("user" text, item text, rating int,
+    other int GENERATED ALWAYS AS (rating + 1) STORED);
+CREATE TABLE old ("user" text, item text, rating int);
+CREATE TABLE young ("user" text, item text, rating int GENERATED ALWAYS AS (3) STORED);
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC;
+SQL
+kind "a table with ids by a cast of its own" partial "$base?table=cast_users"
+kind "a table with an enumeration" partial "$base?table=own_items"
+kind "a table with an array of an enumeration" partial "$base?table=arrays"
+kind "a table with a domain over an enumeration" partial "$base?table=own_domains"
+kind "a table with a cast of its own for a domain over a built-in type" partial \
+    "$base?table=cast_domain"
+kind "a table with a generated rating" partial "$base?table=generated"
+kind "a table with a type of its own that is not read" proven "$base?table=own_parts"
+kind "a table with a generated column that is not read" proven "$base?table=generated_else"
+kind "a table with a domain over a built-in type" proven "$base?table=domains"
+kind "a table with built-in types" proven "$base?table=built_in"
+kind "a table with built-in types as text" proven "$base?table=addresses"
+if sql -c 'ALTER TABLE young INHERIT old' 2>/dev/null; then # not since PostgreSQL 16
+    kind "a table with an heir that generates a rating" partial "$base?table=old"
+fi
+sql -c 'CREATE DATABASE altered'
+sql -d altered <<'SQL'
+CREATE TABLE ratings ("user" text, item text, rating real);
+CREATE FUNCTION send(real) RETURNS bytea LANGUAGE sql IMMUTABLE AS
+    'SELECT pg_catalog.int4send(count(*)::int) FROM ratings';
+SQL
+altered="postgres://dpmf@127.0.0.1:$server_port/altered?table=ratings"
+kind "a table in another database" proven "$altered"
+if sql -d altered -c 'ALTER TYPE float4 SET (SEND = send)' 2>/dev/null; then # since PostgreSQL 13
+    kind "a table with a built-in type that is sent by a function of its own" partial "$altered"
+fi
+
 # Rows that are made up, one at a time at any place among those of others, whose ratings stay the
 # same.
 python3 - >inserted.sql <<'PYTHON'
