@@ -123,12 +123,30 @@ static int fail_of_connection(const struct postgres_session *session, const char
                     hint_of_connection(session, first), error);
 }
 
+/* What went wrong, without a word that came from the server, or by way of libpq, which keeps some:
+ * they quote values. A SQLSTATE is a number in a list. */
+static int fail_without_words(const struct postgres_session *session, const char *doing,
+                              struct dpmf_error *error) {
+    const struct complaint *complaint = complaint_of(*session->state ? session->state : "08");
+    if (*session->state)
+        error_set(error, complaint->code,
+                  "cannot %s: the server reports SQLSTATE %s; its words may quote what someone "
+                  "wrote, and are not shown in a private run",
+                  doing, session->state);
+    else
+        error_set(error, complaint->code, "cannot %s: the connection failed", doing);
+    error_hint(error, "%s", complaint->hint);
+    error_place(error, session->shown, 0, 0);
+    return complaint->code;
+}
+
 int postgres_session_fail(struct postgres_session *session, const PGresult *result,
                           const char *doing, struct dpmf_error *error) {
     const struct postgres_library *pq = &session->pq;
     const char *state = result ? pq->resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *said = result ? pq->resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     snprintf(session->state, sizeof session->state, "%s", state && said ? state : "");
+    if (session->is_private) return fail_without_words(session, doing, error);
     if (!state || !said) return fail_of_connection(session, doing, error);
     const struct complaint *complaint = complaint_of(state);
     const char *hint = pq->resultErrorField(result, PG_DIAG_MESSAGE_HINT);

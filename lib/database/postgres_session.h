@@ -23,8 +23,9 @@ struct postgres_session {
     PGconn *connection;
     const char *shown; /* name of the database for messages: the URL's */
     struct database_wait wait;
-    int64_t asked; /* time of the last question, in milliseconds */
-    char state[6]; /* SQLSTATE of what went wrong last, or "": it was not the server's doing */
+    int64_t asked;   /* time of the last question, in milliseconds */
+    char state[6];   /* SQLSTATE of what went wrong last, or "": it was not the server's doing */
+    bool is_private; /* what the server says of rows may quote them: errors have no words of its */
 };
 
 /* Connects. `url` must outlive the session; close it in any case. */

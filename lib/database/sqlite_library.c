@@ -67,11 +67,18 @@ static const char hint_untrusted[] =
 static bool is_untrusted(const char *message) { return strstr(message, "unsafe use of") != NULL; }
 
 int sqlite_library_fail(const struct sqlite_library *library, struct sqlite3 *database,
-                        const char *doing, const char *name, struct dpmf_error *error) {
+                        bool is_private, const char *doing, const char *name,
+                        struct dpmf_error *error) {
     int extended = database ? library->extended_errcode(database) : SQLITE_NOMEM;
     const struct complaint *complaint = complaint_of(extended & 0xff);
     const char *message = database ? library->errmsg(database) : "out of memory";
-    error_set(error, complaint->code, "cannot %s: %s", doing, message);
+    if (is_private)
+        error_set(error, complaint->code,
+                  "cannot %s: SQLite reports error %d, %s; its words may quote what someone wrote, "
+                  "and are not shown in a private run",
+                  doing, extended, library->errstr(extended));
+    else
+        error_set(error, complaint->code, "cannot %s: %s", doing, message);
     error_hint(error, "%s",
                is_unfinished(extended) ? hint_unfinished
                : is_untrusted(message) ? hint_untrusted

@@ -56,11 +56,14 @@ struct sqlite_library {
 #undef SQLITE_LIBRARY_MEMBER
 };
 
-/* Describes SQLite's last error: `doing` completes "cannot ...", `name` is the file.
+/* Describes SQLite's last error: `doing` completes "cannot ...", `name` is the file. With
+ * `is_private` it does so without the words of that one error, which may quote a value, by those
+ * that SQLite has for all of its kind.
  * @return the code: DPMF_ERR_INPUT_DATABASE for a damaged file, _INPUT_QUERY for bad SQL, else one
  * about reading or writing */
 int sqlite_library_fail(const struct sqlite_library *library, struct sqlite3 *database,
-                        const char *doing, const char *name, struct dpmf_error *error);
+                        bool is_private, const char *doing, const char *name,
+                        struct dpmf_error *error);
 #endif
 
 struct sqlite_library;

@@ -62,7 +62,7 @@ struct writing {
 };
 
 static int fail(const struct writing *writing, struct dpmf_error *error) {
-    int code = sqlite_library_fail(&writing->sqlite, writing->database, "write the database",
+    int code = sqlite_library_fail(&writing->sqlite, writing->database, false, "write the database",
                                    writing->output, error);
     if (code != DPMF_ERR_IO_READ && code != DPMF_ERR_INPUT_QUERY && code != DPMF_ERR_INPUT_DATABASE)
         return code;

@@ -255,8 +255,9 @@ static int plan_copy(struct postgres_source *self, const PGresult *described,
 }
 
 /* The server took it on its own, as it would of psql's. */
-static void explain_syntax(int code, struct dpmf_error *error) {
-    if (code != DPMF_ERR_INPUT_QUERY || !error || !strstr(error->message, "syntax error")) return;
+static void explain_syntax(const struct postgres_session *session, int code,
+                           struct dpmf_error *error) {
+    if (code != DPMF_ERR_INPUT_QUERY || strcmp(session->state, "42601") != 0) return;
     error_hint(error,
                "it is run as COPY (query), which takes SELECT, VALUES, TABLE and WITH: leave "
                "out a semicolon that a comment follows");
@@ -355,7 +356,7 @@ static int begin_copy(struct postgres_source *self, const struct dpmf_input_opti
         int sent = session->pq.sendQueryParams(session->connection, (const char *)sql.bytes, 0,
                                                NULL, NULL, NULL, NULL, 1);
         code = postgres_session_finish(session, sent, "run the query", NULL, error);
-        explain_syntax(code, error);
+        explain_syntax(session, code, error);
     }
     if (described) session->pq.clear(described);
     free(sql.bytes);
@@ -412,6 +413,7 @@ int postgres_source_open(struct database_url *url, const struct dpmf_input_optio
         (struct source){.ops = &ops, .format = "postgres", .bytes_read = database_rows_bytes_read};
     database_layout(&self->rows.source);
     int code = postgres_session_open(&self->session, &self->rows.url, &asked, error);
+    self->session.is_private = options->by_record; /* there were no rows before */
     if (code == 0) code = check_encoding(self, options->by_record, error);
     if (code == 0) code = begin_copy(self, options, error);
     return source_hand_over(&self->rows.source, code, source);

@@ -43,7 +43,8 @@ struct sqlite_source {
     sqlite3_stmt *statement;
     int32_t column[COLUMN_ROLES];
     bool ended, interrupted;
-    double asked; /* when, by clock_now() */
+    bool is_private; /* errors do not quote rows */
+    double asked;    /* when, by clock_now() */
 };
 
 struct row_chunk {
@@ -133,9 +134,17 @@ static bool put_row(struct sqlite_source *self, struct byte_buffer *values) {
     return true;
 }
 
+/* What fails before there are rows is the file's, the schema's or the query's doing. */
 static int fail(struct sqlite_source *self, const char *doing, struct dpmf_error *error) {
     if (self->interrupted) return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
-    return sqlite_library_fail(&self->sqlite, self->database, doing, self->rows.url.shown, error);
+    return sqlite_library_fail(&self->sqlite, self->database, false, doing, self->rows.url.shown,
+                               error);
+}
+
+static int fail_at_row(struct sqlite_source *self, struct dpmf_error *error) {
+    if (!self->is_private || self->interrupted) return fail(self, "read from the database", error);
+    return sqlite_library_fail(&self->sqlite, self->database, true, "read from the database",
+                               self->rows.url.shown, error);
 }
 
 static int next_rows(struct source *source, void *pointer, struct dpmf_error *error) {
@@ -147,7 +156,7 @@ static int next_rows(struct source *source, void *pointer, struct dpmf_error *er
         int result = self->sqlite.step(self->statement);
         self->ended = result != SQLITE_ROW;
         if (result == SQLITE_DONE) break;
-        if (result != SQLITE_ROW) return fail(self, "read from the database", error);
+        if (result != SQLITE_ROW) return fail_at_row(self, error);
         if (!put_row(self, &chunk->values)) return error_no_memory(error);
         chunk->chunk.n_rows++;
     }
@@ -524,6 +533,7 @@ int sqlite_source_open(struct database_url *url, const struct dpmf_input_options
     self->rows.source =
         (struct source){.ops = &ops, .format = "sqlite", .bytes_read = database_rows_bytes_read};
     database_layout(&self->rows.source);
+    self->is_private = options->by_record;
     int code = open_source(self, options, error);
     return source_hand_over(&self->rows.source, code, source);
 }

@@ -332,6 +332,32 @@ if sql -d altered -c 'ALTER TYPE float4 SET (SEND = send)' 2>/dev/null; then # s
     kind "a table with a built-in type that is sent by a function of its own" partial "$altered"
 fi
 
+# What the server says of a row may quote it: a private run shows its number alone.
+sql <<'SQL'
+CREATE TABLE quoted AS SELECT 'ann' AS "user", 'a' AS item, 'my secret'::text AS rating;
+CREATE FUNCTION tell(text) RETURNS int LANGUAGE plpgsql AS
+    'BEGIN RAISE EXCEPTION ''told %'', $1 USING DETAIL = $1, HINT = $1; END';
+GRANT SELECT ON quoted TO PUBLIC;
+SQL
+# quotes NAME STATUS SQLSTATE QUERY: fails with a value in the words of the server
+quotes() {
+    local got
+    refused "$1, without privacy" "$2" 'my secret' "$base?query=$4"
+    "$dpmf" train "$base?query=$4" --replace --epsilon 1 --rating-range 1:5 \
+        --catalogue kinds.items --ledger kinds.ledger -o quoted.safetensors >said 2>&1
+    got=$?
+    [[ $got == "$2" && ! -e quoted.safetensors ]] && grep -q "reports SQLSTATE $3;" said &&
+        ! grep -q 'secret' said
+    report $? "$1, in a private run (status $got, wanted $2 and SQLSTATE $3)"
+}
+quotes "a value that does not fit" 3 22P02 'SELECT "user", item, rating::int FROM quoted'
+quotes "an exception with a detail and a hint" 4 P0001 \
+    'SELECT "user", item, tell(rating) FROM quoted'
+"$dpmf" train "$base?query=SELECT 1, 2, 3; -- all" --replace --epsilon 1 --rating-range 1:5 \
+    --catalogue kinds.items --ledger kinds.ledger -o quoted.safetensors >said 2>&1
+[[ $? == 3 ]] && grep -q 'leave out a semicolon' said
+report $? "a semicolon and a comment in a private run"
+
 # Rows that are made up, one at a time at any place among those of others, whose ratings stay the
 # same.
 python3 - >inserted.sql <<'PYTHON'
