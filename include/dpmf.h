@@ -740,9 +740,6 @@ DPMF_API int dpmf_store_split(struct dpmf_store *store, const char *train, const
  * and neither does a store with a part of itself. Ratings that were never split, or by dpmf 0.1.0,
  * pass: nothing is known of them. Training, tuning and evaluating check this by themselves.
  *
- *     if (dpmf_store_check_apart(train, test, &error) < 0)
- *         fprintf(stderr, "%s\n", error.message);
- *
  * @param learnt  the ratings that are learnt from
  * @param test    the ratings to test or validate on
  * @param error   receives the description of a failure

@@ -192,7 +192,7 @@ static int try_target(struct invocation *invocation) {
     struct dpmf_error error = {0};
     int status = open_target(invocation->value[OPTION_CSV], invocation->operands[0], &target);
     if (status == STATUS_DONE && target.path != NULL &&
-        dpmf_output_check_kind(target.path, DPMF_FILE_NONE, &invocation->run, &error) != 0)
+        dpmf_output_check_kind(target.path, DPMF_FILE_OTHER, &invocation->run, &error) != 0)
         status = report_error_print(invocation, &error);
     if (target.made != NULL) rmdir(target.made);
     free(target.path);

@@ -626,8 +626,8 @@ int release_make_watched(struct dpmf_store *store, const char *output,
         self.posterior = release_options_posterior(&own);
     if (code == 0) code = release_input_check(store, self.mechanism->ranks, error);
     if (code == 0) code = refuse_conditional(&self, error);
-    if (code == 0) code = check_output(&self, output, error);
     if (code == 0) code = release_input_check_output(store, options, output, error);
+    if (code == 0) code = check_output(&self, output, error);
     if (code == 0) code = find_ledger(&self, output, error);
     if (code == 0) code = thread_pool_init(&self.pool, self.threads, error);
     if (code == 0) code = read_public(&self, error);

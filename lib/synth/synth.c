@@ -395,7 +395,7 @@ static int check_outputs(const char *output, const struct dpmf_synth_options *op
     if (code == 0 && options->truth)
         code = output_file_check(options->truth, DPMF_FILE_TRUTH, run->replace, error);
     if (code == 0 && options->catalogue)
-        code = output_file_check(options->catalogue, DPMF_FILE_NONE, run->replace, error);
+        code = output_file_check(options->catalogue, DPMF_FILE_OTHER, run->replace, error);
     return code;
 }
 

@@ -93,7 +93,7 @@ run 02_train ratings.csv trained.safetensors &&
 verdict "02_train: $(cat "$work/02_train.out")"
 run 03_recommend trained.safetensors most.dpr 42 && [[ $(wc -l <"$work/03_recommend.out") == 5 ]]
 verdict "03_recommend"
-run 04_private_release ratings.csv titles.csv private.safetensors &&
+run 04_private_release ratings.csv titles.csv published.safetensors &&
     grep -qx 'epsilon 2 at delta 1e-05' "$work/04_private_release.out" &&
     grep -q '^verified' "$work/04_private_release.out"
 verdict "04_private_release"
@@ -150,7 +150,7 @@ if "$python" -c 'import numpy, cffi, setuptools' 2>/dev/null; then
     python_run 04_private_release ratings.csv titles.csv private-py.safetensors &&
         grep -qx 'epsilon 2 at delta 1e-05' "$work/04_private_release.py.out"
     verdict "04_private_release.py"
-    cp examples/04_private_release.py "$work/fresh" && rm -f "$work"/fresh/ledger* &&
+    cp examples/04_private_release.py "$work/fresh" && rm -f "$work"/fresh/{ledger*,release.safetensors} &&
         sed -n '2,/^"""$/s/^    //p' examples/04_private_release.py >"$work/fresh/head" &&
         (cd "$work/fresh" && PYTHONPATH=$work/module PATH=$build:$(dirname "$python"):$PATH \
         "$BASH" -eu head) \

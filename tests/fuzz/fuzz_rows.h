@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static inline int fuzz_check_records(void *self, const struct record *records, int n,
                                      struct dpmf_error *error) {
     static volatile uint8_t sum; /* over all ids' bytes, so that each is read */
-    (void)self, (void)error;
+    (void)self, (void)error, (void)sum;
     for (int i = 0; i < n; i++) {
         if (!isfinite(records[i].rating)) abort();
         if (records[i].user_length - 1u >= (uint32_t)STORE_ID_MAX) abort();

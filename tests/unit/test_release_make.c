@@ -64,6 +64,13 @@ static struct dpmf_release_options good_options(const struct world *world) {
     return options;
 }
 
+/* A run that may take the place of the release before. */
+static struct dpmf_run again(void) {
+    struct dpmf_run run = dpmf_run_default();
+    run.replace = true;
+    return run;
+}
+
 static int count_entry(void *self, const struct ledger_entry *entry) {
     int *counts = self;
     counts[entry->state]++;
@@ -190,14 +197,15 @@ static void test_budget(void **state) {
     const struct world *world = *state;
     struct dpmf_release_options options = good_options(world);
     int before[5], after[5];
+    const struct dpmf_run run = again();
     options.population = "others";
     options.ledger_budget = (struct dpmf_budget){.mu = 0.35};
     assert_int_equal(dpmf_release_make(world->store, "/no/such/place", &options, NULL, NULL, NULL),
                      DPMF_ERR_IO_MISSING);
     count_ledger(world, before);
     assert_int_equal(before[LEDGER_RESERVED], 0);
-    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL), 0);
-    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, &run, NULL, NULL), 0);
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, &run, NULL, NULL),
                      DPMF_ERR_PRIVACY_BUDGET);
     count_ledger(world, after);
     assert_int_equal(after[LEDGER_COMMITTED], before[LEDGER_COMMITTED] + 1);
@@ -211,18 +219,19 @@ static void test_spent_so_far(void **state) {
     struct dpmf_release_options options = good_options(world);
     struct dpmf_release_report report;
     struct dpmf_error error = {0};
+    const struct dpmf_run run = again();
     char other[TEMP_PATH_MAX];
     options.population = "watched";
     for (int i = 1; i <= 2; i++) {
         assert_int_equal(
-            dpmf_release_make(world->store, world->output, &options, NULL, &report, NULL), 0);
+            dpmf_release_make(world->store, world->output, &options, &run, &report, NULL), 0);
         assert_string_equal(report.spent.name, "watched");
         assert_int_equal(report.spent.committed, i);
         assert_true(report.is_new_population == (i == 1) && !report.is_new_ledger);
         assert_true(report.spent.mu >= report.mu * sqrt(i));
     }
     options.research = true;
-    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, &report, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, &run, &report, NULL),
                      0);
     assert_true(report.spent.research == 1 && report.spent.committed == 2);
     options.research = false;
@@ -230,13 +239,13 @@ static void test_spent_so_far(void **state) {
     options.ledger = other;
     unlink(world->output);
     assert_int_equal(
-        dpmf_release_make(world->store, world->output, &options, NULL, &report, &error),
+        dpmf_release_make(world->store, world->output, &options, &run, &report, &error),
         DPMF_ERR_IO_MISSING);
     assert_non_null(strstr(error.hint, "ledger init"));
     assert_int_not_equal(access(other, F_OK), 0);
     assert_int_not_equal(access(world->output, F_OK), 0);
     options.has_insecure_seed = true; /* which no ledger is asked about */
-    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, &report, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, &run, &report, NULL),
                      0);
     assert_null(report.spent.name);
 }

@@ -21,14 +21,15 @@ for output in wishes.csv r.dpr release.safetensors state/dpmf/ledger.lock; do
     [[ $output == r.dpr ]] || try dpmf import -q ratings.csv -o "$output"
     [[ $output == r.dpr ]] || try dpmf split ratings.csv -q --train a.dpr --test "$output"
     try dpmf synth -q --users 5 --items 5 --ratings 9 -o s.dpr --truth "$output"
-    try dpmf synth -q --users 5 --items 5 --ratings 9 -o s.dpr --catalogue-out "$output"
+    [[ $output == *.csv ]] ||
+        try dpmf synth -q --users 5 --items 5 --ratings 9 -o s.dpr --catalogue-out "$output"
     try dpmf describe ratings.csv --plot "$output"
     [[ $output == *.dpr ]] || try dpmf tune ratings.csv -q --trials 1 -o "$output"
 done
 try dpmf import -q ratings.csv -o m.safetensors
-cp wishes.csv out.csv
+cp release.safetensors out.csv
 try dpmf export -q r.dpr --csv out.csv
-cmp wishes.csv out.csv
+cmp release.safetensors out.csv
 sha256sum --check --quiet before && echo "nothing has changed"
 ls a.dpr s.dpr 2>/dev/null
 echo "== replaced"
@@ -37,6 +38,9 @@ try "${train[@]}" -o m.safetensors
 : >empty
 try "${train[@]}" -o empty
 try dpmf export -q r.dpr --csv out.csv --replace
+head -n 1 out.csv
+echo "a text" >out.csv
+try dpmf export -q r.dpr --csv out.csv
 head -n 1 out.csv
 try dpmf train r.dpr -q -k 2 --epochs 1 -o wishes.csv --replace
 dpmf describe wishes.csv --json | grep -o '"kind":"[a-z]*"'
