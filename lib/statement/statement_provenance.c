@@ -108,6 +108,10 @@ static bool is_commit(const char *text) {
     return (n == 40 || n == 64) && (text[n] == '\0' || strcmp(text + n, "+changed") == 0);
 }
 
+/* A SHA-256, which every build can compute: there is no other word for it. The text is known to be
+ * hexadecimal, in small letters. */
+static bool is_sha256(const char *text) { return strlen(text) == 64; }
+
 /* A compiler that CMake knows by this name, and a version of numbers. */
 static bool is_compiler(const char *text) {
     static const char *const names[] = {"GNU ",       "Clang ",    "AppleClang ", "Intel ",
@@ -134,7 +138,8 @@ static bool take_build(struct json_reader *json, struct statement_build *build) 
                          ? take_word(&value, words, build->compiler, sizeof build->compiler) &&
                                is_compiler(build->compiler)
                      : json_equals(&key, "sources")
-                         ? take_word(&value, hexadecimal, build->sources, sizeof build->sources)
+                         ? take_word(&value, hexadecimal, build->sources, sizeof build->sources) &&
+                               is_sha256(build->sources)
                          : false;
         if (!taken) return false;
     }

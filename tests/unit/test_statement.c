@@ -169,6 +169,34 @@ static void test_other_words(void **state) {
     free(json);
 }
 
+/* A SHA-256 and nothing else, as a build writes it: what is shorter, longer or in capitals was
+ * written by someone else. */
+static void test_sources(void **state) {
+    (void)state;
+    struct statement statement = statement_make(1, 4, 2, 1), read;
+    char sources[100], text[120];
+    statement_build_fill(&statement.build);
+    assert_int_equal(strspn(statement.build.sources, "0123456789abcdef"), 64);
+    memset(statement.build.sources, 'e', 64);
+    snprintf(sources, sizeof sources, "\"sources\":\"%s\"", statement.build.sources);
+    char *json = statement_to_json(&statement);
+    assert_int_equal(statement_from_json(json, strlen(json), &read, NULL), 0);
+    static const struct {
+        int n;
+        char digit;
+    } others[] = {{0, 'e'}, {1, 'e'}, {3, 'a'}, {40, 'e'}, {63, 'e'}, {65, 'e'}, {64, 'E'}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        char digits[66] = "";
+        memset(digits, others[i].digit, (size_t)others[i].n);
+        snprintf(text, sizeof text, "\"sources\":\"%s\"", digits);
+        char *other = replaced(json, sources, text);
+        int code = statement_from_json(other, strlen(other), &read, NULL);
+        if (code != DPMF_ERR_MODEL_CORRUPT) fail_msg("%s: %d", text, code);
+        free(other);
+    }
+    free(json);
+}
+
 static void test_rule_version(void **state) {
     (void)state;
     struct statement statement = statement_make(1, 4, 2, 1), read;
@@ -594,6 +622,7 @@ int main(void) {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_any_byte_changed),
         cmocka_unit_test(test_other_words),
+        cmocka_unit_test(test_sources),
         cmocka_unit_test(test_rule_version),
         cmocka_unit_test(test_query_words),
         cmocka_unit_test(test_figures_are_not_below),
