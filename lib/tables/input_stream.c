@@ -31,6 +31,8 @@ struct input_stream {
     struct input_wait wait; /* its go_on is NULL where nobody is asked, or nothing waited for */
     char *name;
     uint64_t total;
+    bool is_watched;      /* a file that must be the same at its end as at the beginning */
+    struct timespec time; /* its last change, when it was opened */
     _Atomic uint64_t bytes_read;
     enum compression compression;
 
@@ -58,6 +60,23 @@ static int wait_for_bytes(const struct input_stream *stream, struct dpmf_error *
     return 0;
 }
 
+/* At the end of a file: whether it is still the one that was opened. One that was cut meanwhile
+ * would pass for a smaller one, and of one that grew the end may be half a record. */
+static int check_unchanged(const struct input_stream *stream, struct dpmf_error *error) {
+    struct stat status;
+    if (!stream->is_watched) return 0;
+    if (fstat(stream->fd, &status) != 0) return error_system(error, errno, "read", stream->name);
+    if (input_stream_bytes_read(stream) >= stream->total &&
+        status.st_size == (off_t)stream->total && status.st_mtim.tv_sec == stream->time.tv_sec &&
+        status.st_mtim.tv_nsec == stream->time.tv_nsec)
+        return 0;
+    error_set(error, DPMF_ERR_IO_READ, "the file changed while it was read");
+    error_hint(error,
+               "it was cut off, or is being written: read it when it is complete, or a copy");
+    error_place(error, stream->name, 0, 0);
+    return DPMF_ERR_IO_READ;
+}
+
 static int read_some(struct input_stream *stream, void *bytes, size_t capacity, size_t *got,
                      struct dpmf_error *error) {
     int code = wait_for_bytes(stream, error);
@@ -67,9 +86,10 @@ static int read_some(struct input_stream *stream, void *bytes, size_t capacity, 
     while (n < 0 && errno == EINTR);
     if (n < 0) return error_system(error, errno, "read", stream->name);
     *got = (size_t)n;
-    if (*got == 0) stream->raw_end = true;
     atomic_fetch_add_explicit(&stream->bytes_read, *got, memory_order_relaxed);
-    return 0;
+    if (*got > 0) return 0;
+    stream->raw_end = true;
+    return check_unchanged(stream, error);
 }
 
 /* Refills the raw buffer once it is used up; leaves it empty at the end of the input. */
@@ -244,12 +264,15 @@ static int look_at_file(struct input_stream *stream, struct dpmf_error *error) {
     if (S_ISREG(status.st_mode)) {
         if (status.st_size > 0) stream->total = (uint64_t)status.st_size;
         stream->wait.go_on = NULL; /* a file always has its bytes */
+        stream->time = status.st_mtim;
+    } else {
+        stream->is_watched = false;
     }
     return 0;
 }
 
-int input_stream_open_fd(int fd, const char *name, const struct input_wait *wait,
-                         struct input_stream **out, struct dpmf_error *error) {
+static int open_stream(int fd, const char *name, const struct input_wait *wait, bool is_watched,
+                       struct input_stream **out, struct dpmf_error *error) {
     int code = 0;
     struct input_stream *stream = memory_alloc_zero(1, sizeof *stream);
     if (stream == NULL) {
@@ -257,6 +280,7 @@ int input_stream_open_fd(int fd, const char *name, const struct input_wait *wait
         return error_no_memory(error);
     }
     stream->fd = fd;
+    stream->is_watched = is_watched;
     if (wait != NULL) stream->wait = *wait;
     stream->name = strdup(name);
     stream->raw_capacity = RAW_BYTES;
@@ -278,12 +302,17 @@ out:
     return code;
 }
 
+int input_stream_open_fd(int fd, const char *name, const struct input_wait *wait,
+                         struct input_stream **stream, struct dpmf_error *error) {
+    return open_stream(fd, name, wait, false, stream, error);
+}
+
 int input_stream_open(const char *path, const struct input_wait *wait, struct input_stream **stream,
                       struct dpmf_error *error) {
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return error_system(error, errno, "open", standard ? "<stdin>" : path);
-    return input_stream_open_fd(fd, standard ? "<stdin>" : path, wait, stream, error);
+    return open_stream(fd, standard ? "<stdin>" : path, wait, !standard, stream, error);
 }
 
 void input_stream_close(struct input_stream *stream) {

@@ -17,11 +17,14 @@ struct input_wait {
     uint64_t memory; /* memory of the whole run, for readers that need much; 0: not known */
 };
 
-/* `path` "-" is standard input, which errors call "<stdin>". `wait` may be NULL: waits for ever. */
+/* `path` "-" is standard input, which errors call "<stdin>". `wait` may be NULL: waits for ever. A
+ * file, other than standard input, whose size or time is another one when its end is read than when
+ * it was opened is refused there: DPMF_ERR_IO_READ. */
 int input_stream_open(const char *path, const struct input_wait *wait, struct input_stream **stream,
                       struct dpmf_error *error);
 
-/* Takes over `fd`, which is closed with the stream, and also when this fails. */
+/* Takes over `fd`, which is closed with the stream, and also when this fails. Nothing tells where
+ * it begins and who else writes to it: what it gives is taken. */
 int input_stream_open_fd(int fd, const char *name, const struct input_wait *wait,
                          struct input_stream **stream, struct dpmf_error *error);
 

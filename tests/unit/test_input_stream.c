@@ -1,14 +1,16 @@
 /*
  * The bytes of inputs: plain, gzip and zstd, whole, in several pieces one after the other, cut at
- * every byte and damaged in every byte.
+ * every byte and damaged in every byte; and files that change while they are read.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -251,6 +253,77 @@ static void what_is_no_file_is_refused(void **state) {
     input_stream_close(NULL);
 }
 
+/* ---- files that change ----------------------------------------------------------------------- */
+
+enum change { NOTHING, CUT, CUT_BEFORE, EMPTIED, APPENDED, LATER, CHANGES };
+
+static void change_file(const char *path, enum change change, size_t n) {
+    const struct timespec later[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 2000000000}};
+    FILE *file;
+    switch (change) {
+    case CUT: assert_int_equal(truncate(path, (off_t)n - 1), 0); break;
+    case CUT_BEFORE: assert_int_equal(truncate(path, 600), 0); break;
+    case EMPTIED: assert_int_equal(truncate(path, 0), 0); break;
+    case APPENDED:
+        file = fopen(path, "ab");
+        assert_non_null(file);
+        assert_int_equal(fputs("1,2,3\n", file) >= 0, 1);
+        assert_int_equal(fclose(file), 0);
+        break;
+    case LATER: assert_int_equal(utimensat(AT_FDCWD, path, later, 0), 0); break;
+    default: break;
+    }
+}
+
+/* Reads some of a file, changes it, and reads the rest. */
+static int read_changed(const char *path, const void *bytes, size_t n, enum change change,
+                        char *out, struct dpmf_error *error) {
+    struct input_stream *stream;
+    size_t length;
+    temp_dir_write(path, bytes, n);
+    assert_int_equal(input_stream_open(path, NULL, &stream, error), 0);
+    assert_int_equal(input_stream_read(stream, out, 1000, &length, error), 0);
+    assert_int_equal(length, 1000);
+    change_file(path, change, n);
+    int code = drain(stream, 5000, out, &length, error);
+    input_stream_close(stream);
+    return code;
+}
+
+/* What was read of it may be half of what was there, and end inside a record. */
+static void changed_files_are_refused(void **state) {
+    (void)state;
+    struct temp_dir dir;
+    char path[TEMP_PATH_MAX];
+    uint8_t *packed = malloc(SPACE);
+    char *out = malloc(SPACE);
+    assert_true(packed && out);
+    temp_dir_make(&dir);
+    temp_dir_file(&dir, "ratings", path);
+    for (int kind = 0; kind < 3; kind++) {
+        const void *bytes = kind == 0 ? (void *)text : packed;
+        size_t n = kind == 0   ? TEXT_BYTES
+                   : kind == 1 ? make_gzip(text, TEXT_BYTES, packed)
+                               : make_zstd(text, TEXT_BYTES, packed);
+        for (enum change change = NOTHING; change < CHANGES; change++) {
+            struct dpmf_error error = {0};
+            int code = read_changed(path, bytes, n, change, out, &error);
+            /* A text behind compressed data is found before their end is. */
+            int wanted = change == NOTHING                 ? 0
+                         : change == APPENDED && kind != 0 ? DPMF_ERR_INPUT_COMPRESSED
+                                                           : DPMF_ERR_IO_READ;
+            if (code != wanted) fail_msg("kind %d, change %d: %d", kind, (int)change, code);
+            if (change == NOTHING || code == DPMF_ERR_INPUT_COMPRESSED) continue;
+            assert_string_equal(error.message, "the file changed while it was read");
+            assert_string_equal(error.file, path);
+            assert_true(error.hint[0]);
+        }
+    }
+    temp_dir_remove(&dir);
+    free(packed);
+    free(out);
+}
+
 static bool ask_three_times(void *self) { return ++*(int *)self < 3; }
 
 /* A pipe that stays silent can be left. */
@@ -272,6 +345,7 @@ int main(void) {
         cmocka_unit_test(compressed_bytes_are_read),   cmocka_unit_test(cut_bytes_are_refused),
         cmocka_unit_test(damaged_bytes_are_refused),   cmocka_unit_test(what_follows_is_looked_at),
         cmocka_unit_test(files_and_pipes_are_counted), cmocka_unit_test(what_is_no_file_is_refused),
+        cmocka_unit_test(changed_files_are_refused),
     };
     return cmocka_run_group_tests(tests, fill_text, NULL);
 }
