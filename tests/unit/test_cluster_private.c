@@ -186,6 +186,7 @@ static void train(void *self, const struct dpmf_cluster *cluster) {
     struct dpmf_store *store = job->store;
     run.threads = job->threads;
     run.memory = 64 << 20;
+    run.replace = true;
     run.cluster = cluster;
     run.progress = job->vanishing && rank == 0 ? take_away : NULL; /* when it has looked there */
     run.progress_self = job;
@@ -258,6 +259,7 @@ static struct file_bytes release_alone(const struct world *world, const char *me
     struct job job = new_job(world, store, mechanism);
     run.threads = 2;
     run.memory = 64 << 20;
+    run.replace = true;
     assert_int_equal(dpmf_release_make(store, job.output, &job.options, &run, &job.report[0], NULL),
                      0);
     dpmf_store_close(store);

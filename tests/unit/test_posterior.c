@@ -439,6 +439,7 @@ static void test_same_seed(void **state) {
         struct dpmf_store *store = open_ratings(world);
         struct dpmf_run run = dpmf_run_default();
         run.threads = 1 + 2 * i;
+        run.replace = true;
         assert_int_equal(dpmf_release_make(store, world->output, &options, &run, NULL, NULL), 0);
         dpmf_store_close(store);
         FILE *file = fopen(world->output, "rb");
