@@ -40,6 +40,8 @@
 #include "statement/statement_provenance.h"
 #include "store/store.h"
 
+enum publication { NOT_PUBLISHED, MAYBE_PUBLISHED, PUBLISHED };
+
 struct private_run {
     struct dpmf_store *store;
     struct dpmf_store *share; /* this rank's users; NULL until they are known */
@@ -64,6 +66,7 @@ struct private_run {
     struct public_model model;
     char *ledger; /* its path */
     bool is_reserved;
+    enum publication publication; /* maybe, from when writing begins until it has ended well */
     char id[LEDGER_ID_TEXT];
 };
 
@@ -482,24 +485,50 @@ static int reserve(struct private_run *self, struct dpmf_error *error) {
 }
 
 /* Whether the file is this very release: writing can fail after it is in its place, when the
- * directory is flushed. What cannot be looked at counts as published. */
-static bool is_published(const struct private_run *self, const char *output) {
+ * directory is flushed. What cannot be looked at may be published. */
+static enum publication look_at_output(const struct private_run *self, const char *output) {
     enum { HEADER_READ = 1 << 20 }; /* the statement, with the id in it, is near the beginning */
+    if (self->publication != MAYBE_PUBLISHED) return self->publication;
     FILE *file = fopen(output, "rb");
-    if (!file) return errno != ENOENT;
+    if (!file) return errno == ENOENT ? NOT_PUBLISHED : MAYBE_PUBLISHED;
     char *start = memory_alloc(HEADER_READ, 1);
     size_t n = start ? fread(start, 1, HEADER_READ, file) : 0;
-    bool found = !start || ferror(file) || memmem(start, n, self->id, strlen(self->id)) != NULL;
+    bool is_found = start && memmem(start, n, self->id, strlen(self->id)) != NULL;
+    bool is_read = start && !ferror(file);
     free(start);
     fclose(file);
-    return found;
+    return is_found ? PUBLISHED : is_read ? NOT_PUBLISHED : MAYBE_PUBLISHED;
+}
+
+/* A run that failed is taken for one that made nothing: what is out all the same, and must stay
+ * spent, is said in the error, which keeps its code and its place. */
+static void tell_published(enum publication publication, const char *output,
+                           struct dpmf_error *error) {
+    if (!error) return;
+    const struct dpmf_error cause = *error;
+    char text[DPMF_ERROR_TEXT_MAX];
+    snprintf(text, sizeof text, "%s: %.400s",
+             publication == PUBLISHED ? "the release is published, but its run could not end"
+                                      : "the release may be published",
+             cause.message);
+    error_set_text(error, cause.code, text);
+    error_hint(error,
+               "%.300s %s, and its reservation in the ledger counts as spent: do not return it%s",
+               output, publication == PUBLISHED ? "is published" : "may be published",
+               publication == PUBLISHED ? "" : " unless it is certain that nothing was published");
+    error_place(error, cause.file, cause.line, cause.column);
 }
 
 /* What was reserved and not published is given back. When even that fails it stays reserved, which
  * is safe. */
-static void give_back(const struct private_run *self, const char *output) {
-    if (self->is_reserved && !is_published(self, output))
+static void give_back(const struct private_run *self, const char *output,
+                      struct dpmf_error *error) {
+    if (!self->is_reserved) return;
+    const enum publication publication = look_at_output(self, output);
+    if (publication == NOT_PUBLISHED)
         ledger_return(self->ledger, NULL, self->id, NULL);
+    else
+        tell_published(publication, output, error);
 }
 
 /* Before anything is read or reserved: whether the first rank will be able to write it. A release
@@ -543,7 +572,10 @@ struct writing {
 
 static int write_reserved(void *self, struct dpmf_error *error) {
     const struct writing *writing = self;
-    return write_release(writing->run, writing->output, error);
+    writing->run->publication = MAYBE_PUBLISHED;
+    int code = write_release(writing->run, writing->output, error);
+    if (code == 0) writing->run->publication = PUBLISHED;
+    return code;
 }
 
 static int write_and_commit(struct private_run *self, const char *output,
@@ -569,11 +601,11 @@ static int publish(struct private_run *self, const char *output, struct dpmf_err
         code = cluster_agree(self->cluster, code, error);
     }
     if (code < 0) {
-        give_back(self, output);
+        give_back(self, output, error);
         return code;
     }
     code = is_first ? write_and_commit(self, output, error) : 0;
-    if (code < 0) give_back(self, output);
+    if (code < 0) give_back(self, output, error);
     if (!is_first || code < 0) return cluster_agree(self->cluster, code, error);
     cluster_agree(self->cluster, 0, &lost);
     return 0;

@@ -140,6 +140,7 @@ class Releases:
         wrong = bad_end(status, messages)
         if wrong:
             return wrong
+        said = " ".join(messages.split())
         lost = [release for release in before if release not in self.known]
         if lost:
             return f"the ledger has forgotten {lost[0]}"
@@ -155,6 +156,9 @@ class Releases:
             return f"there is a release that the ledger does not know: {release}"
         if status == 0 and self.known[release] != "committed":
             return "status 0, and the release is not committed"
+        if self.known[release] == "reserved" and ("published, and its reservation in the ledger "
+                                                  "counts as spent: do not return it" not in said):
+            return f"there is a release, and no word of it: {said}"
         return None
 
 

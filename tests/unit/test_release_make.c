@@ -4,10 +4,13 @@
  */
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -412,12 +415,71 @@ static void test_interrupted(void **state) {
     assert_int_equal(after[LEDGER_RESERVED], 0);
 }
 
+/* From the reservation on, no file may become larger than the ledger is then. */
+static int limit_files(void *self, const struct dpmf_progress *progress) {
+    const struct world *world = self;
+    struct stat status;
+    struct rlimit limit;
+    if (strcmp(progress->phase, "private releases") != 0) return 0;
+    assert_int_equal(stat(world->ledger, &status), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = (rlim_t)status.st_size;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    return 0;
+}
+
+/* The ledger cannot be written any more when the release is out: it grows by a letter when
+ * "reserved" becomes "committed", and is longer than the release. */
+static void test_full_disk_at_commit(void **state) {
+    struct world *world = *state;
+    struct dpmf_release_options options = good_options(world);
+    struct dpmf_run run = dpmf_run_default();
+    struct dpmf_error error = {0};
+    struct rlimit limit;
+    struct stat release, ledger;
+    int before[5], after[5];
+    for (unsigned i = 0; i < 400; i++) {
+        struct ledger_entry entry = {
+            .state = LEDGER_RESEARCH, .mu = 0.1, .delta = 1e-5, .epsilon = 1, .time = 1};
+        snprintf(entry.population, sizeof entry.population, "others");
+        snprintf(entry.id, sizeof entry.id, "%032x", i + 1);
+        assert_int_equal(ledger_record(world->ledger, NULL, false, &entry, NULL, NULL), 0);
+    }
+    count_ledger(world, before);
+    unlink(world->output);
+    run.progress = limit_files;
+    run.progress_self = world;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    int code = dpmf_release_make(world->store, world->output, &options, &run, NULL, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    signal(SIGXFSZ, handler);
+
+    assert_int_equal(code, DPMF_ERR_IO_NO_SPACE);
+    assert_int_equal(stat(world->output, &release), 0);
+    assert_int_equal(stat(world->ledger, &ledger), 0);
+    assert_true(release.st_size < ledger.st_size);
+    count_ledger(world, after);
+    assert_int_equal(after[LEDGER_RESERVED], before[LEDGER_RESERVED] + 1);
+    assert_int_equal(after[LEDGER_COMMITTED], before[LEDGER_COMMITTED]);
+    assert_string_equal(error.file, world->ledger);
+    assert_non_null(strstr(error.message, "the release is published"));
+    assert_non_null(strstr(error.message, "cannot write"));
+    assert_non_null(strstr(error.hint, world->output));
+    assert_non_null(strstr(error.hint, "counts as spent: do not return it"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_release),       cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_budget),          cmocka_unit_test(test_wishes),
-        cmocka_unit_test(test_spent_so_far),    cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_before_spending), cmocka_unit_test(test_over_its_inputs),
+        cmocka_unit_test(test_a_release),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_wishes),
+        cmocka_unit_test(test_spent_so_far),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_before_spending),
+        cmocka_unit_test(test_over_its_inputs),
+        cmocka_unit_test(test_full_disk_at_commit),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);
 }
