@@ -150,7 +150,8 @@ if "$python" -c 'import numpy, cffi, setuptools' 2>/dev/null; then
     python_run 04_private_release ratings.csv titles.csv private-py.safetensors &&
         grep -qx 'epsilon 2 at delta 1e-05' "$work/04_private_release.py.out"
     verdict "04_private_release.py"
-    cp examples/04_private_release.py "$work/fresh" && rm -f "$work"/fresh/{ledger*,release.safetensors} &&
+    rm -f "$work"/fresh/{ledger*,release.safetensors}
+    cp examples/04_private_release.py "$work/fresh" &&
         sed -n '2,/^"""$/s/^    //p' examples/04_private_release.py >"$work/fresh/head" &&
         (cd "$work/fresh" && PYTHONPATH=$work/module PATH=$build:$(dirname "$python"):$PATH \
         "$BASH" -eu head) \
