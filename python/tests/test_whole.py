@@ -103,13 +103,17 @@ class Measuring(FolderTest):
         if not ledger.exists():
             run_dpmf("ledger", "init", ledger)
         lock = ledger.with_name("ledger.lock")
+
+        def write_text(path, **how):
+            dpmf.write_csv(store, path, **how)
+
         for write in (lambda path, **how: model.save(path, **how),
                       lambda path, **how: release.save(path, **how),
                       lambda path, **how: dpmf.synth(path, users=9, items=9, ratings=30, **how),
                       lambda path, **how: dpmf.split(store, self.folder / "a", path, **how),
-                      lambda path, **how: dpmf.write_csv(store, path, **how),
-                      lambda path, **how: dpmf.import_ratings(store, path, **how)):
-            for path in (wishes, published):
+                      lambda path, **how: dpmf.import_ratings(store, path, **how), write_text):
+            # text may take the place of text
+            for path in (published, ) if write is write_text else (wishes, published):
                 with self.assertRaises(dpmf.FileError) as caught:
                     write(path)
                 self.assertIn("replace=", str(caught.exception))
@@ -117,6 +121,8 @@ class Measuring(FolderTest):
                 with self.assertRaises(dpmf.UsageError):
                     write(path, replace=True)
         self.assertEqual(wishes.read_bytes(), before)
+        write_text(self.folder / "s.csv")
+        write_text(self.folder / "s.csv")
         release.save(published, replace=True)
         model.save(wishes, replace=True)
         self.assertNotEqual(wishes.read_bytes(), before)

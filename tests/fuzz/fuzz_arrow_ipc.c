@@ -3,6 +3,7 @@
  * take more memory than it may, be they read through a pipe or by their footer; every record obeys
  * the contract of struct record; and bad rows are only skipped when asked for.
  */
+#define _GNU_SOURCE
 #include "../unit/stream_of.h"
 
 #include <stdio.h>

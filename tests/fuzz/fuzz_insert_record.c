@@ -4,6 +4,7 @@
  * first byte chooses the layout, the second the place, the third the size of chunks; what follows,
  * up to a line feed, is the line.
  */
+#define _GNU_SOURCE
 #include "../unit/insert_record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,6 +3,7 @@
  * than it may; every record obeys the contract of struct record; and bad rows are only skipped when
  * asked for.
  */
+#define _GNU_SOURCE
 #include "../unit/stream_of.h"
 
 #include <stdio.h>
