@@ -455,6 +455,6 @@ int dpmf_model_set_facts(struct dpmf_model *model, const struct dpmf_item_facts 
     if (model->facts.width > 0)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the model knows about its items already");
     code = facts_space_init(&model->facts, facts, &model->taste, &model->factors, error);
-    if (code < 0) facts_space_free(&model->facts);
+    if (code < 0 || model->facts.width == 0) facts_space_free(&model->facts);
     return code;
 }

@@ -324,7 +324,8 @@ static int write_sides(struct split *split, const char *const path[N_SIDES],
         const struct store_layout layout = layout_of_side(split, side);
         code =
             store_writer_open(&split->writer[side], path[side], split->has_times, &layout, error);
-        block_packer_init(&split->packer[side], split->writer[side], split->has_times);
+        if (code == 0)
+            block_packer_init(&split->packer[side], split->writer[side], split->has_times);
     }
     if (code == 0) code = visit(split, "writing", part_block, pack_parts, error);
     for (int side = 0; side < N_SIDES && code == 0; side++) code = finish_side(split, side, error);
