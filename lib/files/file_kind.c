@@ -18,7 +18,6 @@
 #include "base/arguments.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/memory.h"
 
 enum {
     HEAD_BYTES = 96,
@@ -26,6 +25,8 @@ enum {
     LOCK_OLD_BYTES = 21,        /* size of 0.1.0's: the number and a line feed */
     LOCK_BYTES = 54,            /* size of later ones: number, blank, id of 32 digits, line feed */
     MODEL_HEADER_MAX = 1 << 24, /* bytes of a model's header that are looked at */
+    WINDOW_BYTES = 1 << 13,     /* bytes of it at a time */
+    KEY_AND_VALUE_BYTES = 64,   /* more than "dpmf.kind" and its value take */
 };
 
 /* ---- by what is in it ------------------------------------------------------------------------ */
@@ -61,15 +62,27 @@ static enum dpmf_file_kind kind_named(const char *header, size_t n) {
     return DPMF_FILE_OTHER;
 }
 
-/* A model of tensors: the size of the header in eight bytes, then the header, an object of JSON. */
+/* A model of tensors: the size of the header in eight bytes, then the header, an object of JSON.
+ * It is searched piece by piece, each with the end of the one before: what a file is must not
+ * depend on the memory there is. */
 static enum dpmf_file_kind kind_of_model(int fd, const char *head) {
-    uint64_t size = bytes_get_u64((const uint8_t *)head);
+    char window[WINDOW_BYTES];
+    uint64_t size = bytes_get_u64((const uint8_t *)head), at = 0;
+    size_t kept = 0;
     if (size > MODEL_HEADER_MAX) size = MODEL_HEADER_MAX;
-    char *header = memory_alloc((size_t)size, 1);
-    const ssize_t n = header ? pread(fd, header, (size_t)size, 8) : -1;
-    const enum dpmf_file_kind kind = n > 0 ? kind_named(header, (size_t)n) : DPMF_FILE_OTHER;
-    free(header);
-    return kind;
+    while (at < size) {
+        const uint64_t left = size - at, room = sizeof window - kept;
+        const ssize_t got =
+            pread(fd, window + kept, (size_t)(left < room ? left : room), (off_t)(8 + at));
+        if (got <= 0) break;
+        const size_t n = kept + (size_t)got;
+        const enum dpmf_file_kind kind = kind_named(window, n);
+        if (kind != DPMF_FILE_OTHER) return kind;
+        at += (uint64_t)got;
+        kept = n < KEY_AND_VALUE_BYTES ? n : KEY_AND_VALUE_BYTES;
+        memmove(window, window + n - kept, kept);
+    }
+    return DPMF_FILE_OTHER;
 }
 
 static enum dpmf_file_kind kind_of_content(int fd) {
