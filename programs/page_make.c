@@ -197,7 +197,7 @@ int page_prepare(const struct page_parts *parts, struct page *page, struct dpmf_
         {"<!--dpmf:heading-->", "", {PAGE_AS_IS, page->name, strlen(page->name)}, "", NULL, true},
         {"<!--dpmf:release-->",
          "<script type=\"application/octet-stream\" id=\"dpmf-release\">",
-         {PAGE_BASE64, parts->release, parts->release_size},
+         {PAGE_BLOCKS, parts->release, parts->release_size},
          script_end,
          NULL,
          false},
@@ -257,6 +257,10 @@ void page_free(struct page *page) {
 /* What is written at once: for base64 a multiple of 3, so that only the end is padded. */
 enum { BASE64_STEP = 3 * 16384, JSON_STEP = 8192 };
 
+/* Between two blocks of base64. */
+static const char next_block[] =
+    "</script><script type=\"application/octet-stream\" class=\"dpmf-release\">";
+
 static const char angle_escape[] = "\\u003c";
 
 struct output {
@@ -287,13 +291,14 @@ size_t page_base64(const unsigned char *bytes, size_t n, char *text) {
     return length;
 }
 
-static int write_base64(const struct page_piece *piece, const struct output *output) {
+static int write_blocks(const struct page_piece *piece, const struct output *output) {
     char text[BASE64_STEP / 3 * 4];
     int code = 0;
     for (size_t i = 0; i < piece->n && code == 0; i += BASE64_STEP) {
         size_t n = piece->n - i < BASE64_STEP ? piece->n - i : BASE64_STEP;
         size_t written = encode_base64((const unsigned char *)piece->bytes + i, n, text);
-        code = output->put(output->self, text, written);
+        if (i > 0) code = output->put(output->self, next_block, sizeof next_block - 1);
+        if (code == 0) code = output->put(output->self, text, written);
     }
     return code;
 }
@@ -331,7 +336,7 @@ int page_write(const struct page *page, int (*put)(void *self, const void *bytes
         const struct page_piece *piece = &page->pieces[i];
         switch (piece->form) {
         case PAGE_AS_IS: code = put(self, piece->bytes, piece->n); break;
-        case PAGE_BASE64: code = write_base64(piece, &output); break;
+        case PAGE_BLOCKS: code = write_blocks(piece, &output); break;
         case PAGE_JSON: code = write_json(piece, &output); break;
         }
     }
@@ -340,7 +345,9 @@ int page_write(const struct page *page, int (*put)(void *self, const void *bytes
 
 static uint64_t piece_size(const struct page_piece *piece) {
     uint64_t size = piece->n;
-    if (piece->form == PAGE_BASE64) return (size + 2) / 3 * 4;
+    if (piece->form == PAGE_BLOCKS)
+        return (size + 2) / 3 * 4 +
+               (size > 0 ? (size - 1) / BASE64_STEP * (sizeof next_block - 1) : 0);
     if (piece->form == PAGE_JSON)
         for (size_t i = 0; i < piece->n; i++)
             size += piece->bytes[i] == '<' ? sizeof angle_escape - 2 : 0;

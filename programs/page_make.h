@@ -37,8 +37,9 @@ struct page_parts {
 /* How bytes of a piece become bytes of the page. */
 enum page_form {
     PAGE_AS_IS,
-    PAGE_BASE64,
-    PAGE_JSON, /* "<" is written \u003c, so that nothing in it can end a script */
+    PAGE_BLOCKS, /* base64 in blocks of 64 KiB, each in a script element: browsers read one of
+                  * megabytes far slower */
+    PAGE_JSON,   /* "<" is written \u003c, so that nothing in it can end a script */
 };
 
 struct page_piece {

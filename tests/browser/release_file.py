@@ -115,6 +115,19 @@ def _block(page, kind, name, text):
     return page
 
 
+def _in_blocks(release):
+    """Base64 in blocks, as dpmf writes it."""
+    between = '</script><script type="application/octet-stream" class="dpmf-release">'
+    step = 3 * 16384
+    return between.join(base64.b64encode(release[i:i + step]).decode()
+                        for i in range(0, len(release), step))
+
+
+def base64_of(page):
+    """The release in a page, as one text of base64."""
+    return "".join(re.findall(r'="dpmf-release">([^<]*)<', page))
+
+
 def _json(value):
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
@@ -127,7 +140,9 @@ def page_with(page, release=None, titles=None, statement=None, name=None, facts=
     elif release is not None or titles is not None:  # what is known is known of other titles
         page = re.sub(r'<script type="application/json" id="dpmf-facts">[^<]*</script>', "", page)
     if release is not None:
-        text = release if isinstance(release, str) else base64.b64encode(release).decode()
+        more = '<script type="application/octet-stream" class="dpmf-release">[^<]*</script>'
+        page = re.sub(more, "", page)
+        text = release if isinstance(release, str) else _in_blocks(release)
         page = _block(page, "application/octet-stream", "dpmf-release", text)
     if titles is not None:
         page = _block(page, "application/json", "dpmf-items",

@@ -62,8 +62,12 @@ static const char *check_items(const char *at, const char *items, size_t n) {
 
 static const char *check_release(const char *at, const uint8_t *release, size_t n) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    enum { BLOCK = 3 * 16384 };
     for (size_t i = 0; i < n; i += 3, at += 4) {
         uint32_t group = 0;
+        if (i > 0 && i % BLOCK == 0)
+            at = pass(at, "</script><script type=\"application/octet-stream\" "
+                          "class=\"dpmf-release\">");
         for (size_t j = 0; j < 4; j++) {
             const char *digit = at[j] == '=' ? digits : strchr(digits, at[j]);
             must(digit != NULL && at[j] != '\0');

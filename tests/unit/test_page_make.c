@@ -108,32 +108,40 @@ static void test_names(void **state) {
     }
 }
 
-/* Texts of every length up to some, and one that takes several steps. */
+/* Texts of every length up to some, and some at and beyond the end of a block. */
 static void test_base64(void **state) {
     (void)state;
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    enum { LONG = 200000 };
+    static const char next_block[] =
+        "</script><script type=\"application/octet-stream\" class=\"dpmf-release\">";
+    enum { BLOCK = 3 * 16384, LONG = 4 * BLOCK + 3392 };
+    static const size_t longer[] = {BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, LONG};
     uint8_t *bytes = malloc(LONG);
     assert_non_null(bytes);
     for (size_t i = 0; i < LONG; i++) bytes[i] = (uint8_t)(i * 2654435761u >> 13);
     struct page_parts parts =
         parts_of("<!--dpmf:name--><!--dpmf:items--><!--dpmf:statement--><!--dpmf:release-->");
     parts.release = bytes;
-    for (size_t n = 0; n <= LONG; n += n < 50 ? 1 : LONG - 50) {
+    for (size_t i = 0; i < 51 + sizeof longer / sizeof longer[0]; i++) {
+        const size_t n = i < 51 ? i : longer[i - 51];
         parts.release_size = n;
         char *page = make(&parts);
         const char *at = strstr(page, "id=\"dpmf-release\">") + 18;
-        size_t length = strcspn(at, "<"), decoded = 0;
-        assert_int_equal(length, (n + 2) / 3 * 4);
-        for (size_t i = 0; i < length; i += 4) {
+        size_t decoded = 0;
+        for (; decoded < n; at += 4) {
             uint32_t group = 0;
-            size_t padding = at[i + 2] == '=' ? 2 : at[i + 3] == '=' ? 1 : 0;
+            if (decoded > 0 && decoded % BLOCK == 0) {
+                assert_memory_equal(at, next_block, sizeof next_block - 1);
+                at += sizeof next_block - 1;
+            }
+            size_t padding = at[2] == '=' ? 2 : at[3] == '=' ? 1 : 0;
             for (size_t j = 0; j < 4; j++)
-                group = group << 6 |
-                        (at[i + j] == '=' ? 0 : (uint32_t)(strchr(digits, at[i + j]) - digits));
+                group =
+                    group << 6 | (at[j] == '=' ? 0 : (uint32_t)(strchr(digits, at[j]) - digits));
             for (size_t j = 0; j < 3 - padding; j++)
                 assert_int_equal(bytes[decoded++], group >> (16 - 8 * j) & 255);
         }
+        assert_memory_equal(at, "</script>", 9);
         assert_int_equal(decoded, n);
         free(page);
     }

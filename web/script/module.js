@@ -78,11 +78,21 @@ async function loadModule() {
     }
 }
 
+/* The release stands in blocks, since browsers read one of megabytes far slower. All but the last are whole groups of base64. */
+function releaseBlocks() {
+    const more = [...document.querySelectorAll("script.dpmf-release")], blocks = [dataOf("dpmf-release", "Release")];
+    for (const block of more) {
+        blocks.push(block.textContent);
+        block.remove();
+    }
+    return blocks;
+}
+
 function openRelease() {
-    const base64 = dataOf("dpmf-release", "Release"), n = sizeOf(base64, "Release");
-    const address = wasm.allocate(n);
+    const blocks = releaseBlocks(), sizes = blocks.map((base64) => sizeOf(base64, "Release"));
+    const n = sizes.reduce((sum, size) => sum + size, 0), address = wasm.allocate(n);
     if (!address) throw new Error(t("troubleMemory"));
-    decode(base64, bytesAt(address, n), "Release");
+    for (let i = 0, at = address; i < blocks.length; at += sizes[i++]) decode(blocks[i], bytesAt(at, sizes[i]), "Release");
     try {
         ask("open", address, n);
     } catch (problem) {
