@@ -563,12 +563,15 @@ def test_map(page, material):
     canvas = page.find("#chart")
     for x in range(-500, 500, 25):
         ActionChains(page.driver).move_to_element_with_offset(canvas, x, 10).perform()
+        # The last of a movement reaches the page with its next frame.
+        page.run_later("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         if page.is_shown("#tip"):
             break
     title = page.text("#tip").rsplit(" · ", 1)[0]
     assert title in material.titles
     ActionChains(page.driver).click().perform()
-    assert page.text("#sheet-title") == title
+    opened = page.text("#sheet-title")
+    assert opened == title, (opened, title)
     page.press(Keys.ESCAPE)
     canvas.send_keys(Keys.ARROW_RIGHT)
     if not page.is_shown("#tip"):
