@@ -14,8 +14,8 @@ alike() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0 && a / b < 1.0001 && b /
 # same_rows A B: two models rank alike, and what their vectors give for every tenth user and each
 # item agrees to a thousandth of the largest; a model's basis depends on how it was trained
 same_rows() {
-    "$binary" export -q "$1" --not-private --npy one &&
-        "$binary" export -q "$2" --not-private --npy other &&
+    "$binary" export -q "$1" --not-private --users --npy one &&
+        "$binary" export -q "$2" --not-private --users --npy other &&
         python3 - one other <<'PYTHON'
 import array, os, sys
 K = 12
