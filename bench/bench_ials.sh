@@ -5,11 +5,11 @@
 #
 # PYTHON has numpy, scipy and implicit. First the time of an iteration at equal steps of conjugate
 # gradients (3), with THREADS threads (default 2), on 4.4 million likes of 40,000 users for 17,770
-# items of Netflix's shape, for k = 64, 128 and 256: the best of ROUNDS rounds (default 3), in which
-# the two take turns; seconds by the wall clock and of the processor. Then, where MovieLens ratings
-# are given, how long each takes to its best HR@10 on a split of its own (one event of each user, by
-# a coin, among 99 items that the user has not rated), and dpmf to the best of implicit. Run it on a
-# quiet machine.
+# items of Netflix's shape, for each k of FACTORS (default "64 128 256"): the best of ROUNDS rounds
+# (default 3), in which the two take turns; seconds by the wall clock and of the processor. Then,
+# where MovieLens ratings are given, how long each takes to its best HR@10 on a split of its own
+# (one event of each user, by a coin, among 99 items that the user has not rated), and dpmf to the
+# best of implicit. Run it on a quiet machine.
 set -euo pipefail
 if [[ $# -lt 2 || ! -x $1 ]]; then
     echo "usage: $0 DPMF_BINARY PYTHON [MOVIELENS_RATINGS]" >&2

@@ -22,14 +22,47 @@ SHAPES = {
     "flat": "--users 36000 --items 10000 --ratings 24000000 --top-500 0.1 --rank 8 "
             "--average-rating 0.2 --item-spread 0.1 "
     "--taste-spread 1 --noise 0.3", "few": "--users 300 --items 1000 --ratings 30000",
+    "books": None,  # write_books
 }
-EPSILONS = {"sparse": (1, 5, 20), "dense": (1, 5, 20), "flat": (1, 5, 20), "few": (1, 5, 20)}
+EPSILONS = {"sparse": (1, 5, 20), "dense": (1, 5, 20), "flat": (1, 5, 20), "few": (1, 5, 20),
+            "books": (1, 5, 20)}
 USERS, NEGATIVES = 3000, 99
 
 
 def run(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True).stdout
+
+
+def write_books(path, users=36000, items=10000, rank=32, strength=2.2, spread=0.2, events=60):
+    """Events of people who choose item j with odds exp(u.v_j + offset_j), without replacement: 32
+    factors, each weaker than the one before, and offsets that make items about equally popular
+    whatever their vectors (lognormal with a deviation of `spread`). Needs NumPy."""
+    import numpy as np
+    coins = np.random.default_rng(19)
+    sizes = strength * (1 + np.arange(rank)) ** -0.5
+    vectors = (coins.standard_normal((items, rank)) * sizes).astype(np.float32)
+    wanted = np.exp(coins.normal(0, spread, items))
+    wanted /= wanted.sum()
+    offsets = -(vectors ** 2).sum(1) / 2
+    sample = coins.standard_normal((3000, rank)).astype(np.float32)
+    for _ in range(8):
+        odds = sample @ vectors.T + offsets
+        odds = np.exp(odds - odds.max(1, keepdims=True))
+        odds /= odds.sum(1, keepdims=True)
+        offsets = offsets + np.log(wanted / odds.mean(0))
+    with open(path, "w") as file:
+        file.write("user,item\n")
+        for first in range(0, users, 1000):
+            tastes = coins.standard_normal((1000, rank)).astype(np.float32)
+            waits = coins.standard_exponential((1000, items), dtype=np.float32) + 1e-30
+            scores = tastes @ vectors.T + offsets.astype(np.float32) - np.log(waits)
+            many = np.clip(coins.lognormal(np.log(events) - 0.32, 0.8, 1000), 5, 600).astype(int)
+            best = np.argsort(-scores, axis=1)
+            for i in range(1000):
+                file.write("".join(f"{first + i},{item}\n" for item in best[i, :many[i]]))
+    with open("items.csv", "w") as file:
+        file.write("item\n" + "".join(f"{item}\n" for item in range(items)))
 
 
 def split(coins):
@@ -87,9 +120,12 @@ def hits(dpmf, model, *options):
 
 def try_shape(dpmf, name, draws):
     coins = random.Random(name)
-    run(dpmf, "synth", *SHAPES[name].split(), "--events", "-o", "events.dpr", "--catalogue-out",
-        "items.csv", "-q")
-    run(dpmf, "export", "events.dpr", "--csv", "events.csv", "-q")
+    if SHAPES[name]:
+        run(dpmf, "synth", *SHAPES[name].split(), "--events", "-o", "events.dpr",
+            "--catalogue-out", "items.csv", "-q")
+        run(dpmf, "export", "events.dpr", "--csv", "events.csv", "-q")
+    else:
+        write_books("events.csv")
     events, candidates = split(coins)
     run(dpmf, "import", "train.csv", "--format", "csv", "--on-error", "skip", "-o", "train.dpr",
         "-q")

@@ -52,7 +52,7 @@ def speed(binary):
     matrix = sparse.csr_matrix((np.ones(len(likes), np.float32), (likes[:, 0], likes[:, 1])))
     print(f"{matrix.nnz} likes, {THREADS} threads; seconds an iteration, the best of those seen")
     print("factors   dpmf wall  implicit wall  ratio   dpmf cpu  implicit cpu  ratio")
-    for factors in (64, 128, 256):
+    for factors in map(int, os.environ.get("FACTORS", "64 128 256").split()):
         own, other, own_cpu, other_cpu = [], [], [], []
         for _ in range(int(os.environ.get("ROUNDS", "3"))):
             arguments = ("netflix.dpr", "--like", "4", "-k", str(factors), "-o",
