@@ -8,8 +8,8 @@ that a linear rule could know: genre by genre, a regression on the item vectors 
 genre of nine tenths of the 1,000 best known films, and picks ten of the rest, tenth by tenth, ten
 in all; a person's six ratings say far less. Second what people get: six well-known films of the
 genre at five stars, and how many of their first ten recommendations are of it, at the dial's
-middle. Averages over draws and over the genres of at least 30 of the 1,000; NumPy does the
-regressions.
+middle, by the release alone and with the years and kinds of the catalogue at home. Averages over
+draws and over the genres of at least 30 of the 1,000; NumPy does the regressions.
 """
 import json
 import os
@@ -74,14 +74,15 @@ def read_out(vectors, is_of):
     return int(is_of[np.argsort(-score)[:TEN]].sum())
 
 
-def recommended(dpmf, path, six):
+def recommended(dpmf, path, six, *facts):
     lines = run(dpmf, "recommend", path, "--ratings", ",".join(f"{item}:5" for item in six), "-n",
-                str(TEN), "--json", "-q").splitlines()
+                str(TEN), *facts, "--json", "-q").splitlines()
     return [json.loads(line)["item"] for line in lines]
 
 
-def measure(dpmf, path, genres, coins):
-    """By genre: of ten by the read-out, and of ten recommended."""
+def measure(dpmf, path, movies, genres, coins):
+    """By genre: of ten by the read-out, of ten recommended, and of ten recommended with the
+    catalogue at home."""
     ids, vectors, counts = read_items(path)
     best = np.argsort(-counts)[:KNOWN]
     found = {}
@@ -90,8 +91,11 @@ def measure(dpmf, path, genres, coins):
         if is_of.sum() < 30:
             continue
         six = coins.sample([ids[j] for j in best[is_of]][:20], SIX)
-        shown = sum(genre in genres[item] for item in recommended(dpmf, path, six))
-        found[genre] = read_out(vectors[best], is_of), shown
+        shown = [
+            sum(genre in genres[item] for item in recommended(dpmf, path, six, *facts))
+            for facts in ((), ("--catalogue", movies))
+        ]
+        found[genre] = read_out(vectors[best], is_of), *shown
     return found
 
 
@@ -100,8 +104,9 @@ def main():
     draws = int(sys.argv[3]) if len(sys.argv) > 3 else 5
     movies = os.path.join(folder, "movies.dat")
     genres = read_genres(movies)
-    print("| epsilon | all genres: read-out | recommended "
-          f"| {SHOWN}: read-out | recommended, by draw |\n|---|---|---|---|---|")
+    print("| epsilon | all genres: read-out | recommended | with the catalogue "
+          f"| {SHOWN}: read-out | recommended, by draw | with the catalogue |\n"
+          "|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
         run(dpmf, "import", os.path.join(folder, "ratings.dat.zst"), "--format", "movielens",
@@ -114,11 +119,13 @@ def main():
                     "--epsilon", epsilon, "--rating-range", "1:5", "--catalogue", movies,
                     "--ledger", "ledger", "--population", f"{epsilon} {draw}")
                 run(dpmf, "train", "all.dpr", *private, "--replace", "-o", "m.safetensors", "-q")
-                results.append(measure(dpmf, "m.safetensors", genres, random.Random(draw)))
+                results.append(measure(dpmf, "m.safetensors", movies, genres, random.Random(draw)))
             every = np.mean([list(found.values()) for found in results], axis=(0, 1))
             shown = np.array([found[SHOWN] for found in results])
-            print(f"| {epsilon or 'not private'} | {every[0]:.1f} | {every[1]:.1f} "
-                  f"| {shown[:, 0].mean():.1f} | {', '.join(map(str, shown[:, 1]))} |", flush=True)
+            print(f"| {epsilon or 'not private'} "
+                  f"| {every[0]:.1f} | {every[1]:.1f} | {every[2]:.1f} "
+                  f"| {shown[:, 0].mean():.1f} | {', '.join(f'{n:.0f}' for n in shown[:, 1])} "
+                  f"| {', '.join(f'{n:.0f}' for n in shown[:, 2])} |", flush=True)
         os.chdir("/")
 
 
