@@ -1,6 +1,6 @@
 # The page: the client once more, for browsers. clang makes WebAssembly of it, whatever compiles the
 # rest, and web/pack_page.c one page of that and of the page's own files. The page becomes part of
-# the program, in programs/page_asset.c. Included by CMakeLists.txt, which has the client's sources;
+# the program, in programs/page/page_asset.c. Included by CMakeLists.txt, which has the client's sources;
 # without clang's WebAssembly nothing is made here when DPMF_WEB is AUTO, and the program says that
 # it has no page.
 
@@ -66,5 +66,5 @@ add_custom_command(OUTPUT ${web}/page.html DEPENDS pack_page ${page_parts}
     COMMAND pack_page ${web}/page.html ${page_parts}
     COMMENT "Packing the page"
     VERBATIM)
-set_source_files_properties(programs/page_asset.c PROPERTIES
+set_source_files_properties(programs/page/page_asset.c PROPERTIES
     COMPILE_DEFINITIONS DPMF_PAGE_FILE="${web}/page.html" OBJECT_DEPENDS ${web}/page.html)

@@ -11,13 +11,13 @@
 #include <malloc.h>
 #endif
 
-#include "command.h"
+#include "cli/command.h"
+#include "cli/manual.h"
+#include "cli/ranks.h"
+#include "cli/report.h"
+#include "cli/signals.h"
+#include "cli/text.h"
 #include "dpmf_text.h"
-#include "manual.h"
-#include "ranks.h"
-#include "report.h"
-#include "signals.h"
-#include "text.h"
 
 /* A standard stream that our parent closed would lend its number to the first file we open, and a
  * message would land in a store. The replacement fails on use, as the closed one would. */

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "manual.h"
-#include "text.h"
+#include "cli/manual.h"
+#include "cli/text.h"
 
 static int close_page(FILE *out, const char *path) {
     int failed = ferror(out);

@@ -17,7 +17,7 @@ find lib programs -name '*.[ch]' | LC_ALL=C sort | awk -v tour=ARCHITECTURE.md '
         while ((getline line < tour) > 0) {
             if (line ~ /^##/) {
                 folder = ""
-                if (match(line, /`(lib\/[a-z_0-9\/]+|programs)\/?`/)) {
+                if (match(line, /`(lib\/[a-z_0-9\/]+|programs[a-z_0-9\/]*)\/?`/)) {
                     folder = substr(line, RSTART + 1, RLENGTH - 2)
                     sub(/\/$/, "", folder)
                 }
@@ -44,16 +44,19 @@ find lib programs -name '*.[ch]' | LC_ALL=C sort | awk -v tour=ARCHITECTURE.md '
     }
     END { exit missing > 0 }' || status=1
 
-# Rows of the law, "lib/x a b +c", as rows of the tour, "| x | a, b | c |".
+# Rows of the law, "lib/x a b +c", as rows of the tour, "| x | a, b | c |"; rooms of programs/ by
+# their whole names.
 rows() {
     sed -e ':more' -e '/\\$/ { N; s/\\\n//; b more' -e '}' "$law" |
-        awk "/^law='/ { on = 1; next } /^'/ { on = 0 } on && /^lib\\// { print }" | awk '{
+        awk "/^law='/ { on = 1; next } /^'/ { on = 0 } on && /^(lib\\/|programs)/ { print }" |
+        awk '{
         included = ""; called = ""
         for (i = 2; i <= NF; i++) {
             if ($i ~ /^[+]/) called = called (called == "" ? "" : ", ") substr($i, 2)
             else if ($i != "-") included = included (included == "" ? "" : ", ") $i
         }
-        print "| " substr($1, 5) " | " (included == "" ? "nothing" : included) " | " \
+        sub(/^lib\//, "", $1)
+        print "| " $1 " | " (included == "" ? "nothing" : included) " | " \
             (called == "" ? "" : called " ") "|"
     }'
 }

@@ -4,14 +4,16 @@
 #   scripts/include_law.sh [--objects DIR] [TREE]
 #
 # TREE is the source tree (default: this one). With --objects, the object files below DIR that come
-# from lib/ are searched for calls between folders and for mutable data. Says each breach as
-# file:line: what; the last line is "N passed, N failed", a rule each; the exit status is 1 when any
-# failed.
+# from lib/ and programs/ are searched for calls between folders, and those from lib/ for mutable
+# data. Says each breach as file:line: what; the last line is "N passed, N failed", a rule each; the
+# exit status is 1 when any failed.
 set -euo pipefail
 
-# ---- the law: folder, then the folders of lib/ it may include and call besides itself ----------
-# `-` is none. A folder with a + may be called, through the public headers that all may include, but
-# not included. Folders of tests/ and bench/ are not listed: they may include anything.
+# ---- the law: folder, then the folders beside it that it may include and call ------------------
+# `-` is none. Folders of lib/ are beside each other, and so are those of programs/, which see the
+# public headers of lib/ alone. A folder with a + may be called, through the public headers that all
+# may include, but not included. Folders of tests/ and bench/ are not listed: they may include
+# anything.
 law='
 lib/base       -
 lib/numerics   base
@@ -50,7 +52,13 @@ lib/own        base files ratings +store +tables +recommend +titles +evaluate
 lib/tune       base numerics files random store rank train cluster +ratings +split +sample
 lib/machine    base store schedule kernels model train rank sample
 lib/export     base files store database +statement +recommend
-programs       -
+programs        cli
+programs/cli    -
+programs/shared cli
+programs/page   cli shared
+programs/http   cli
+programs/train  cli shared
+programs/verbs  cli shared page http train
 python         -
 web            -
 examples       -
@@ -126,10 +134,11 @@ allowed_for() {
     awk -v folder="$1" '$1 == folder { $1 = ""; print; exit }' <<<"$law"
 }
 
-# The folder of the law that a file belongs to: lib/x for anything below it, else the first part.
+# The folder of the law that a file belongs to: lib/x or programs/x for anything below it, else the
+# first part.
 home_of() {
     case $1 in
-    lib/*/*) cut -d/ -f1-2 <<<"$1" ;;
+    lib/*/* | programs/*/*) cut -d/ -f1-2 <<<"$1" ;;
     *) cut -d/ -f1 <<<"$1" ;;
     esac
 }
@@ -148,13 +157,14 @@ while IFS= read -r file; do
         [[ $path == dpmf.h || $path == dpmf_client.h || $path == dpmf_text.h ]] && continue
         if [[ $path == *..* ]]; then
             breaches+="$file:$number: \"$path\": no dots in an include"$'\n'
-        elif [[ $home == lib/* ]]; then
-            # Inside lib/ an include names its folder, so that the law can be read off the line.
+        elif [[ $home == lib/* || $home == programs* ]]; then
+            # There an include names its folder, so that the law can be read off the line.
             target=${path%%/*}
-            if [[ $path != */* || ! -f lib/$path ]]; then
-                breaches+="$file:$number: \"$path\": there is no lib/$path"$'\n'
-            elif [[ lib/$target != "$home" && " $allowed " != *" $target "* ]]; then
-                breaches+="$file:$number: \"$path\": $home may not include lib/$target"$'\n'
+            top=${home%%/*}
+            if [[ $path != */* || ! -f $top/$path ]]; then
+                breaches+="$file:$number: \"$path\": there is no $top/$path"$'\n'
+            elif [[ $top/$target != "$home" && " $allowed " != *" $target "* ]]; then
+                breaches+="$file:$number: \"$path\": $home may not include $top/$target"$'\n'
             fi
         elif [[ ! -f $(dirname "$file")/$path ]]; then
             breaches+="$file:$number: \"$path\": $home includes only dpmf.h and its own"$'\n'
@@ -167,52 +177,56 @@ rule "which folder may include which" "${breaches%$'\n'}"
 # other.
 breaches=""
 while read -r folder targets; do
-    [[ $folder == lib/* && -n $(c_files "$folder") ]] || continue
+    [[ $folder == */* && -n $(c_files "$folder") ]] || continue
     for target in ${targets#-}; do
-        [[ $target != +* && -n $(c_files "lib/$target") ]] || continue
+        beside=${folder%%/*}/$target
+        [[ $target != +* && -n $(c_files "$beside") ]] || continue
         grep -qrE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$target/" \
             --include='*.[ch]' "$folder" ||
-            breaches+="scripts/include_law.sh: nothing in $folder includes lib/$target"$'\n'
+            breaches+="scripts/include_law.sh: nothing in $folder includes $beside"$'\n'
     done
 done <<<"$law"
 rule "every permission is used" "${breaches%$'\n'}"
 
 breaches=$(while read -r folder targets; do
-    for target in ${targets#-}; do echo "$folder lib/${target#+}"; done
+    for target in ${targets#-}; do echo "$folder ${folder%%/*}/${target#+}"; done
 done <<<"$law" | tsort 2>&1 >/dev/null || true)
 rule "no folder needs itself by way of others" "$breaches"
 
 # The same by what was compiled, as the public headers declare what any folder could call: every
 # symbol that an object file of one folder needs and one of another has. What is called but may not
-# be included is also used.
+# be included is also used. The list of verbs is the one thing above programs/cli that it needs: the
+# parser and the manual are made from it.
 
-# The object files of lib/ that have a source: others are left of files that moved.
-objects_of_lib() {
+# objects_of TOP: the object files of lib/ or of programs/ that have a source: others are left of
+# files that moved.
+objects_of() {
     [[ -d $objects/CMakeFiles/dpmf_objects.dir ]] || return 0
-    find "$objects"/CMakeFiles/dpmf_*objects.dir/lib -name '*.o' | LC_ALL=C sort |
+    find "$objects"/CMakeFiles/dpmf_*objects.dir -path "*objects.dir/$1/*.o" | LC_ALL=C sort |
         while IFS= read -r object; do
-            source=lib/${object##*/lib/}
+            source=$1/${object##*objects.dir/"$1"/}
             if [[ -f ${source%.o} ]]; then echo "$object"; fi
         done
 }
 
 calls_between_folders() {
-    objects_of_lib | xargs -r nm -A -P | LAW=$law awk '
+    { objects_of lib && objects_of programs; } | xargs -r nm -A -P | LAW=$law awk '
         BEGIN {
             rows = split(ENVIRON["LAW"], row, "\n")
             for (r = 1; r <= rows; r++) {
                 n = split(row[r], word, " ")
+                top = word[1]; sub(/\/.*/, "", top)
                 for (w = 2; w <= n; w++) {
                     called_only = sub(/^\+/, "", word[w])
-                    may[word[1], "lib/" word[w]] = 1
-                    if (called_only) unused[word[1], "lib/" word[w]] = word[1] " calls lib/" word[w]
+                    target = top "/" word[w]
+                    may[word[1], target] = 1
+                    if (called_only) unused[word[1], target] = word[1] " calls " target
                 }
             }
         }
         { # an object file and a colon, a symbol, what it is
-            file = $1; sub(/.*\/lib\//, "lib/", file); sub(/\.o:$/, "", file)
-            folder = file; sub(/^lib\//, "", folder); sub(/\/.*/, "", folder)
-            folder = "lib/" folder
+            file = $1; sub(/.*objects\.dir\//, "", file); sub(/\.o:$/, "", file)
+            split(file, part, "/"); folder = part[1] "/" part[2]
             known[folder] = 1
             if ($3 == "U") { n_needs++; needs[n_needs] = $2; from[n_needs] = file;
                 of[n_needs] = folder }
@@ -222,6 +236,8 @@ calls_between_folders() {
             for (i = 1; i <= n_needs; i++) {
                 target = home[needs[i]]
                 if (target == "" || target == of[i]) continue
+                if (of[i] ~ /^programs/ && target ~ /^lib/ && needs[i] ~ /^dpmf_/) continue
+                if (of[i] == "programs/cli" && needs[i] == "verbs") continue
                 delete unused[of[i], target]
                 if (!((of[i], target) in may))
                     print from[i] ": " needs[i] ": " of[i] " may not call " target
@@ -255,7 +271,7 @@ mutable_data() {
         return
     fi
     # objdump -t: address, 7 flags (d, f, F: not data), section, a tab, size, name.
-    objects_of_lib |
+    objects_of lib |
         while IFS= read -r object; do
             objdump -t "$object" | awk -v file="lib/${object##*/lib/}" '
                 substr($0, 18, 7) !~ /[dfF]/ && !/\.data\.rel\.ro/ &&
@@ -295,7 +311,8 @@ rule "nothing marked as unfinished" "$breaches"
 
 questions='/sys/devices/system/cpu|_SC_LEVEL[1-4]|_SC_NPROCESSORS|_SC_PHYS_PAGES'
 questions+='|sched_getaffinity|get_nprocs'
-breaches=$(c_files lib programs tests/unit | grep -vxE 'lib/base/host.c|programs/command_doctor.c' |
+breaches=$(c_files lib programs tests/unit |
+    grep -vxE 'lib/base/host.c|programs/verbs/command_doctor.c' |
     xargs -r grep -nE "$questions" /dev/null || true)
 breaches+=$(c_files tests/unit | grep -vx 'tests/unit/test_host.c' |
     xargs -r grep -nE 'host_caches_read' /dev/null || true)
@@ -324,7 +341,7 @@ breaches=$(parts_of strings "${lib_files[@]}" |
     grep -v '^lib/statement/statement_json.c:.*"figures of the private .* shown with --research"' ||
     true)
 rule "no string of lib/ names an option of the command line" "$breaches"
-verbs=$(c_files programs | sed -n 's#^programs/command_\([a-z]*\)\.c$#\1#p' | paste -sd'|')
+verbs=$(c_files programs | sed -n 's#^programs/verbs/command_\([a-z]*\)\.c$#\1#p' | paste -sd'|')
 breaches=$(parts_of strings "${lib_files[@]}" |
     grep -E -- "^[^:]*:[0-9]+:.*\bdpmf ($verbs)( [A-Za-z]|\")" || true)
 rule "no string of lib/ names a command of the program" "$breaches"
@@ -341,7 +358,17 @@ rule "only base/temporary decides where temporary files go" "$breaches"
 # ---- rule 11: no room has more files than one can look over ------------------------------------
 # A room is a folder without its subfolders, which are rooms of their own.
 
-breaches=$(c_files lib | sed 's#/[^/]*$##' | sort | uniq -c |
+room_files() {
+    local folders=()
+    for folder in "$@"; do
+        [[ -d $folder ]] && folders+=("$folder")
+    done
+    find "${folders[@]}" -type f \( -name '*.[ch]' -o -name '*.py' -o -name '*.js' -o \
+        -name '*.html' -o -name '*.css' -o -name '*.sh' -o -name '*.md' \)
+}
+
+breaches=$(room_files include lib programs python web reference bench examples scripts docs |
+    sed 's#/[^/]*$##' | sort | uniq -c |
     awk '$1 > 45 { print $2 ": " $1 " files, and a room has at most 45" }')
 rule "no room of more than 45 files" "$breaches"
 

@@ -42,7 +42,7 @@ analyse() {
     cppcheck --suppress=uninitvar --suppress=ctuuninitvar --suppress=memleak:lib/base/memory.c \
         --enable=warning,performance,portability --std=c11 --inline-suppr --quiet \
         --error-exitcode=1 --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
-        -D__GNUC__ -DDPMF_VERSION='"0"' -I include -I lib -j "$cores" lib programs
+        -D__GNUC__ -DDPMF_VERSION='"0"' -I include -I lib -I programs -j "$cores" lib programs
 }
 
 lint_scripts() {

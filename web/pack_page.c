@@ -4,7 +4,7 @@
  * are joined, in the order given, into one function, and so share their names with each other and
  * with nobody else. The module goes in as base64, and the Content-Security-Policy names the SHA-256
  * of the one script and the one style that may be used: whatever else gets into the page is dead
- * text. What it writes is embedded into dpmf (programs/page_asset.c), which fills in the marks that
+ * text. What it writes is embedded into dpmf (page/page_asset.c), which fills in the marks that
  * stay open.
  *
  *   pack_page OUTPUT page.html style.css module.wasm SCRIPT.js...

@@ -13,8 +13,8 @@
 
 #include "base/utf8.h"
 #include "dpmf_text.h"
-#include "http_answers.h"
-#include "page_make.h"
+#include "http/http_answers.h"
+#include "page/page_make.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

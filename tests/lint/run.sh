@@ -21,7 +21,7 @@ bad() {
 # A small lawful tree.
 begin() {
     rm -rf "$scratch/tree"
-    mkdir -p "$scratch"/tree/{include,programs,tests/unit} \
+    mkdir -p "$scratch"/tree/{include,programs/{cli,verbs},tests/unit} \
         "$scratch"/tree/lib/{base,store,ratings,recommend}
     cd "$scratch/tree"
     echo 'extern int dpmf;' >include/dpmf.h
@@ -30,8 +30,9 @@ begin() {
     printf '%s\n' '#include "base/error.h"' '#include "store/store.h"' \
         '/* printf() and exit() in a comment,' ' * abort() too */' 'char *s = "exit(1)";' \
         >lib/ratings/import.c
-    printf '#include "dpmf.h"\n#include "options.h"\n#include <stdio.h>\n' >programs/main.c
-    printf '#include "dpmf.h"\n' >programs/options.h
+    printf '#include "dpmf.h"\n#include "cli/options.h"\n#include <stdio.h>\n' >programs/main.c
+    printf '#include "dpmf.h"\n' >programs/cli/options.h
+    printf '#include "cli/options.h"\n' >programs/verbs/command_import.c
     printf '#include "store/store.h"\n' >tests/unit/test_store.c
 }
 
@@ -97,6 +98,12 @@ catches "a room of too many files" 'lib/base: 46 files'
 mkdir lib/base/parts
 mv lib/base/part_0.h lib/base/parts
 passes "a subfolder is a room of its own"
+for room in programs/cli/.h python/src/dpmf/.py web/script/.js; do
+    begin
+    mkdir -p "${room%/*}"
+    for ((i = 0; i < 46; i++)); do touch "${room%/*}/part_$i${room##*/}"; done
+    catches "too many files in ${room%/*}" "${room%/*}: 4[67] files"
+done
 
 begin
 echo '#include "error.h"' >lib/base/number.c
@@ -108,7 +115,21 @@ catches "dots" 'no dots'
 
 begin
 echo '#include "base/error.h"' >>programs/main.c
-catches "a program includes lib/" 'programs includes only dpmf.h'
+catches "a program includes lib/" 'there is no programs/base/error.h'
+
+begin
+touch programs/verbs/describe_model.h
+echo '#include "verbs/describe_model.h"' >>programs/cli/options.h
+catches "the command line includes a verb" 'programs/cli may not include programs/verbs'
+
+begin
+printf '#include "dpmf.h"\n' >programs/verbs/command_import.c
+catches "a permission of programs/ that nobody uses" 'programs/verbs includes programs/cli'
+
+begin
+mkdir programs/surprise
+touch programs/surprise/surprise.c
+catches "a room of programs/ without a law" 'does not know the folder programs/surprise'
 
 begin
 mkdir lib/surprise
@@ -134,7 +155,7 @@ END
 catches "a string of lib/ that names an option" '^  lib/base/number.c:2:"give it --memory'
 
 begin
-printf 'int x;\n' >programs/command_ledger.c
+printf 'int x;\n' >programs/verbs/command_ledger.c
 printf 'char *s = "see dpmf ledger show";\nchar *t = "dpmf ledger: a name";\n' >lib/base/number.c
 catches "a string of lib/ that names a command" '^  lib/base/number.c:1:"see dpmf ledger show'
 
@@ -186,7 +207,8 @@ catches "another place for temporary files" 'lib/store/store_reader.c:1:'
 compiler=$(command -v gcc || command -v clang || true)
 compile() {
     mkdir -p "build/CMakeFiles/dpmf_objects.dir/$(dirname "$1")"
-    "$compiler" -Iinclude -Ilib -O1 -fPIC -c "$1" -o "build/CMakeFiles/dpmf_objects.dir/$1.o"
+    "$compiler" -Iinclude -Ilib -Iprograms -O1 -fPIC -c "$1" \
+        -o "build/CMakeFiles/dpmf_objects.dir/$1.o"
 }
 
 # Calls through the public header, where no include shows them.
@@ -205,6 +227,27 @@ catches "store calls ratings" \
     'lib/store/store_reader.c: dpmf_answer: lib/store may not call lib/ratings' --objects build
 rm lib/store/store_reader.c
 passes "the same, of a file that is gone" --objects build
+
+# What a room of programs/ calls, wherever it is declared.
+begin
+echo 'int verb_import, verbs;' >>programs/verbs/command_import.c
+echo 'extern int verb_import, verbs; int *list(void); int *list(void) { return &verbs; }' \
+    >programs/cli/options.c
+compile programs/verbs/command_import.c
+compile programs/cli/options.c
+passes "the command line needs the list of verbs" --objects build
+echo 'int *import(void); int *import(void) { return &verb_import; }' >>programs/cli/options.c
+compile programs/cli/options.c
+catches "and no verb by itself" \
+    'options.c: verb_import: programs/cli may not call programs/verbs' --objects build
+begin
+echo 'int store_open(void); int store_open(void) { return 42; }' >>lib/store/store_reader.c
+echo 'int store_open(void), import(void); int import(void) { return store_open(); }' \
+    >>programs/verbs/command_import.c
+compile lib/store/store_reader.c
+compile programs/verbs/command_import.c
+catches "a verb calls what no public header declares" \
+    'store_open: programs/verbs may not call lib/store' --objects build
 
 called_through_header lib/ratings/store_open.c lib/cluster/cluster.c
 passes "ratings calls cluster, as it may" --objects build
@@ -347,7 +390,8 @@ tour=$root/scripts/architecture_check.sh
 expect "the tour: names every file" "$tour" "$root"
 begin
 printf '%s\n' '### `lib/base/`' '`error`' '### `lib/store/`: pack' '`store.h`' \
-    '### `lib/ratings/`' '`imp*.c`' '### `programs/`' '`main.c`, `options`' >ARCHITECTURE.md
+    '### `lib/ratings/`' '`imp*.c`' '### `programs/`' '`main.c`' '### `programs/cli/`' \
+    '`options`' '### `programs/verbs/`' '`command_*`' >ARCHITECTURE.md
 expect "the tour: a small one" "$tour" .
 touch lib/base/store.h
 not_toured() { ! "$tour" . >"$scratch/out" && grep -q '^lib/base/store.h: ' "$scratch/out"; }

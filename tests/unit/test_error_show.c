@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "error_show.h"
+#include "cli/error_show.h"
 
 static void test_exit_statuses(void **state) {
     (void)state;

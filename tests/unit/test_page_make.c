@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "http_answers.h"
-#include "page_make.h"
+#include "http/http_answers.h"
+#include "page/page_make.h"
 
 #define META                                                                                       \
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:\">"

@@ -383,7 +383,7 @@ static void close_rank(void *of, int status) {
     }
     for (int r = 0; r < self->n_ranks; r++)
         while (is_tied(self, r) && !is_parted(self, r)) pause_closing(self, status);
-    /* Which waits for all ranks, and can be waited for in no other way: programs/ranks.c does */
+    /* Which waits for all ranks, and can be waited for in no other way: cli/ranks.c does */
     MPI_Finalize();
     free_rank(self);
 }
