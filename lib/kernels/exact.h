@@ -10,6 +10,7 @@
 #ifndef DPMF_KERNELS_EXACT_H
 #define DPMF_KERNELS_EXACT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,8 +20,10 @@ enum {
     EXACT_LANES = 8, /* partial sums of a dot product; columns of a row come in so many */
     EXACT_GROUP = 4, /* rows whose products are added up before they are added to a matrix */
     EXACT_WIDTH_MAX = 48,
-    EXACT_SQUARES_MAX = 1 << 13, /* so many squares of at most 2^50 fit 64 bits */
+    EXACT_SQUARES_MAX = 1 << 11, /* so many squares below 2^52 fit 63 bits */
 };
+
+#define EXACT_WILD UINT64_MAX /* no sum of so many squares */
 
 /* The rows of the items that one user rated: row i is rows[at[i] * width] and after. */
 struct exact_rows {
@@ -35,32 +38,39 @@ struct exact_kernels {
      * after the last:
      *     A[a, b] += (f0[a] f0[b] + f1[a] f1[b]) + (f2[a] f2[b] + f3[a] f3[b])
      *     x[a]    += (t0 f0[a] + t1 f1[a]) + (t2 f2[a] + t3 f3[a])
-     * A is width x width; it is defined where b < (a / EXACT_LANES + 1) EXACT_LANES, and anything
+     * A is width x width; it is defined where b >= a / EXACT_LANES * EXACT_LANES, and anything
      * elsewhere. */
     void (*normal)(const struct exact_rows *own, const double *targets, double *A, double *x);
 
-    /* e[i] = targets[i] - (((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))), where s_l is the sum
-     * of x[c] row_i[c] over the columns c = l, l + 8, l + 16 and so on. `e` may be `targets`. */
-    void (*residuals)(const struct exact_rows *own, const double *targets, const double *x,
-                      double *e);
+    /* x := A^-1 x and out := A^-1, n x n, for the first n rows and columns of A, n <= width: with
+     * the bits of cholesky_factor, cholesky_solve and cholesky_inverse (numerics/cholesky.h). A is
+     * read where b >= a. @return false, x and out being anything, where cholesky_factor fails */
+    bool (*solve)(const double *A, size_t width, size_t n, double *x, double *out);
 
-    /* The inverse of L L^T, n x n, for each unit vector by forward and backward substitution as
-     * numerics/cholesky.h does it; entries below the diagonal are taken for those above it. n is at
-     * most EXACT_WIDTH_MAX. */
-    void (*inverse)(const double *L, size_t n, double *out);
+    /* e[i] = targets[i] - (((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))), where s_l is the sum
+     * of x[c] row_i[c] over the columns c = l, l + 8, l + 16 and so on. `e` may be `targets`.
+     * @return the sum of e[i]^2, from the first to the last */
+    double (*residuals)(const struct exact_rows *own, const double *targets, const double *x,
+                        double *e);
 
     /* out[i * width + a] = z[i] g[a] for n values of z and any width. */
     void (*outer)(const double *z, size_t n, const double *g, size_t width, double *out);
 
-    /* The sum of squares, in EXACT_LANES partial sums that are added up as those of `residuals`. */
-    double (*square_sum)(const double *values, size_t n);
-
-    /* q[i] = values[i] * factor, rounded to the nearest whole number, where no |values[i] * factor|
-     * is above 2^25; n is at most EXACT_SQUARES_MAX. @return the sum of q[i]^2, without error */
+    /* q[i] = values[i] * factor, rounded to the nearest whole number; n is at most
+     * EXACT_SQUARES_MAX. @return the sum of q[i]^2, without error; EXACT_WILD, q being anything,
+     * where some values[i] * factor is beyond 2^26 or no number */
     uint64_t (*to_grid)(const double *values, size_t n, double factor, int32_t *q);
 
-    /* sums[i] += q[i] */
-    void (*add)(int64_t *sums, const int32_t *q, size_t n);
+    /* @return a number that no |q[i]| is above: at most twice the largest |q[i]|, and 1 at least */
+    uint32_t (*peak)(const int32_t *q, size_t n);
+
+    /* sums[at[b] * width + i] += q[b * width + i] for n rows of `width`; and the same with sums in
+     * 32 bits, none of which may end beyond them. */
+    void (*add)(int64_t *sums, size_t width, const uint32_t *at, size_t n, const int32_t *q);
+    void (*add_small)(int32_t *sums, size_t width, const uint32_t *at, size_t n, const int32_t *q);
+
+    /* sums[i] += from[i]; then from[i] = 0 */
+    void (*move)(int64_t *sums, int32_t *from, size_t n);
 };
 
 #endif

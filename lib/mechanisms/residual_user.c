@@ -14,18 +14,20 @@
 
 #include "mechanisms/symmetric_pack.h"
 
-/* Writes the second moments of g = [u, a, 1]; `mean_square` is corrected for what the fit took up.
- */
+/* Writes h times the second moments of g = [u, a, 1]; `mean_square` is corrected for what the fit
+ * took up. */
 static void write_moments(const double *g, size_t K, const struct user_solution *solution,
-                          double mean_square, double *out) {
-    double products[(USER_SOLVE_WIDTH + 1) * (USER_SOLVE_WIDTH + 1)];
+                          double mean_square, double h, double *out) {
     const size_t n = K + 2;
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = 0; b < n; b++) products[a * n + b] = g[a] * g[b];
-    symmetric_pack(products, n, out);
-    out += symmetric_packed_n(n);
-    symmetric_pack(solution->covariance, n - 1, out);
-    out[symmetric_packed_n(n - 1)] = mean_square;
+    double *moment = out;
+    for (size_t a = 0; a < n; a++) {
+        for (size_t b = 0; b < a; b++) moment[b] = g[a] * g[b] * symmetric_root2 * h;
+        moment[a] = g[a] * g[a] * h;
+        moment += a + 1;
+    }
+    symmetric_pack(solution->covariance, n - 1, moment);
+    moment[symmetric_packed_n(n - 1)] = mean_square;
+    for (size_t i = 0; i <= symmetric_packed_n(n - 1); i++) moment[i] *= h;
 }
 
 /* In the first round the learned columns are no model. So the residual is that without them, and of
@@ -43,12 +45,6 @@ static void adapt_to_first(const struct residual_round *round, const struct priv
     for (size_t a = 0; a < n_learned; a++) g[a] *= sqrt((double)n_learned / length2);
 }
 
-static double mean_square_of(const double *e, size_t n, double freedom) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += e[i] * e[i];
-    return sum / ((double)n - freedom);
-}
-
 void residual_user_contribute(void *self, int worker, const struct private_user *user,
                               struct contribution *out) {
     const struct residual_round *round = self;
@@ -61,7 +57,7 @@ void residual_user_contribute(void *self, int worker, const struct private_user 
     double g[USER_SOLVE_WIDTH + 1];
 
     user_solve(model, user, &solution, e);
-    double mean_square = mean_square_of(e, user->n, solution.freedom);
+    const double mean_square = solution.squares / ((double)user->n - solution.freedom);
     for (size_t a = 0; a <= K; a++) g[a] = solution.x[a];
     g[K + 1] = 1;
     if (round->is_first) adapt_to_first(round, user, g, e);
@@ -69,11 +65,8 @@ void residual_user_contribute(void *self, int worker, const struct private_user 
     const double bias = rule->bias_weight;
     double *moments = out->values + user->n * D, length2 = bias * bias, norm2 = 0;
     const double h = rule->moment_weight / sqrt((double)D) * sqrt((double)user->n);
-    write_moments(g, K, &solution, mean_square, moments);
-    for (size_t i = 0; i < n_moments; i++) {
-        moments[i] *= h;
-        norm2 += moments[i] * moments[i];
-    }
+    write_moments(g, K, &solution, mean_square, h, moments);
+    for (size_t i = 0; i < n_moments; i++) norm2 += moments[i] * moments[i];
     for (size_t a = 0; a < n_learned; a++) length2 += g[a] * g[a];
     for (size_t i = 0; i < user->n; i++) {
         e[i] *= model->weight[user->row[i]];

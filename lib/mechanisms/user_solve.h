@@ -15,6 +15,7 @@ struct user_solution {
     double x[USER_SOLVE_WIDTH];                             /* [u, a]: the posterior mean */
     double covariance[USER_SOLVE_WIDTH * USER_SOLVE_WIDTH]; /* D x D: the posterior's */
     double freedom; /* effective parameters: m - freedom is what residuals have left */
+    double squares; /* sum of the squared residuals */
 };
 
 /* The posterior of [u, a] under u ~ N(0, I), a ~ N(0, var_a), noise s2: a ridge regression with

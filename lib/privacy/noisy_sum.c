@@ -18,7 +18,8 @@
  *    user's blocks are strictly increasing, so no coordinate is met twice. That is checked for
  *    every user (check_blocks).
  * 3. Sums are exact: int64, and |sum| + 64 sigma stays below 2^62, or the release is refused before
- *    it is begun. The number of users decides that only from 2^37 of them on.
+ *    it is begun. The number of users decides that only from 2^37 of them on. Parts of sums are in
+ *    32 bits for a while, and never beyond them (struct worker_space).
  * 4. The published integer is q_sum + round(Z) = round(q_sum + Z), Z ~ N(0, sigma^2) sampled
  *    exactly and independently for every coordinate: round(.) is a function of the output of the
  *    Gaussian mechanism of noise sigma on a sum of sensitivity s B, which is (s B / sigma)-GDP
@@ -77,10 +78,18 @@ static const uint64_t sum_limit = (uint64_t)1 << 62;
 
 /* ---- all users' sums ------------------------------------------------------------------------- */
 
+/*
+ * A thread's sums. Where memory allows it, it adds up in 32 bits first, for half of the traffic:
+ * `reach` is the sum of its users' largest |q_i| since these `recent` sums were 0, so none of them
+ * is beyond it; before it could pass 2^31 - 1 they are moved to `sums`. So nothing is ever lost.
+ */
 struct worker_space {
     double *values;
     int32_t *q;
-    int64_t *sums; /* this worker's, or those all share */
+    int64_t *sums;   /* this worker's, or those all share */
+    int32_t *recent; /* or NULL */
+    uint64_t reach;
+    uint64_t added; /* numbers added to them */
 };
 
 struct summing {
@@ -100,14 +109,6 @@ struct summing {
     uint64_t sigma;
 };
 
-/* Integers commute: the sums are the same whoever adds what when. */
-static void add(const struct summing *summing, int64_t *sums, const int32_t *q, size_t n) {
-    if (!summing->shared)
-        summing->exact->add(sums, q, n);
-    else
-        for (size_t i = 0; i < n; i++) __atomic_fetch_add(&sums[i], q[i], __ATOMIC_RELAXED);
-}
-
 /* The mechanism is not trusted with the norm bound: a row met twice would add up to more than was
  * quantised. */
 static int check_blocks(const struct summing *summing, const struct contribution *contribution,
@@ -123,13 +124,57 @@ static int check_blocks(const struct summing *summing, const struct contribution
                      "a contribution has rows out of order, out of range or too many");
 }
 
-enum { AHEAD = 6 }; /* blocks */
+static void add_to_shared(int64_t *sums, const int32_t *q, size_t n) {
+    for (size_t i = 0; i < n; i++) __atomic_fetch_add(&sums[i], q[i], __ATOMIC_RELAXED);
+}
 
-/* Asks for sums that are added to soon: the rows of a user lie anywhere. */
-static void expect(const int64_t *sums, size_t n) {
-    const size_t line = 64 / sizeof *sums;
-    for (size_t i = 0; i < n; i += line) __builtin_prefetch(sums + i, 1);
-    if (n > 0) __builtin_prefetch(sums + n - 1, 1);
+static void move_recent(const struct summing *summing, struct worker_space *space) {
+    if (!space->recent) return;
+    summing->exact->move(space->sums, space->recent, summing->n_coordinates);
+    space->reach = space->added = 0;
+}
+
+/* Makes sure that q, of n numbers, can be added to the recent sums. Where they have to be moved
+ * before they were added to much, as in sparse sets, that costs more than it saves: no more then.
+ * @return whether there are recent sums */
+static bool reach_for(const struct summing *summing, struct worker_space *space, const int32_t *q,
+                      size_t n) {
+    if (!space->recent) return false;
+    const uint64_t peak = summing->exact->peak(q, n);
+    if (space->reach + peak > INT32_MAX) {
+        const bool pays = space->added / 2 > summing->n_coordinates && peak <= INT32_MAX;
+        move_recent(summing, space);
+        if (!pays) {
+            free(space->recent);
+            space->recent = NULL;
+            return false;
+        }
+    }
+    space->reach += peak;
+    space->added += n;
+    return true;
+}
+
+/* Integers commute: the sums are the same whoever adds what when. */
+static void add_integers(const struct summing *summing, struct worker_space *space,
+                         const struct contribution *contribution) {
+    const struct noisy_sum_shape *shape = summing->shape;
+    const struct exact_kernels *exact = summing->exact;
+    const size_t width = shape->width, n_blocks = contribution->n_blocks;
+    const size_t last = (size_t)shape->n_rows * width;
+    const uint32_t *block = contribution->block, first = 0;
+    const int32_t *q = space->q, *tail = q + n_blocks * width;
+    if (summing->shared) {
+        for (size_t b = 0; b < n_blocks; b++, q += width)
+            add_to_shared(space->sums + block[b] * width, q, width);
+        add_to_shared(space->sums + last, tail, shape->tail);
+    } else if (reach_for(summing, space, q, n_blocks * width + shape->tail)) {
+        exact->add_small(space->recent, width, block, n_blocks, q);
+        exact->add_small(space->recent + last, shape->tail, &first, 1, tail);
+    } else {
+        exact->add(space->sums, width, block, n_blocks, q);
+        exact->add(space->sums + last, shape->tail, &first, 1, tail);
+    }
 }
 
 static int add_user(void *self, int worker, const struct private_user *user,
@@ -141,15 +186,9 @@ static int add_user(void *self, int worker, const struct private_user *user,
     summing->contribute(summing->self, worker, user, &contribution);
     int code = check_blocks(summing, &contribution, error);
     if (code < 0) return code;
-    size_t n_blocks = contribution.n_blocks, n = n_blocks * shape->width + shape->tail;
+    const size_t n = contribution.n_blocks * shape->width + shape->tail;
     noisy_sum_quantise(summing->exact, space->values, n, user->scale, space->q);
-    const int32_t *q = space->q;
-    for (size_t b = 0; b < n_blocks; b++, q += shape->width) {
-        if (b + AHEAD < n_blocks)
-            expect(space->sums + contribution.block[b + AHEAD] * shape->width, shape->width);
-        add(summing, space->sums + contribution.block[b] * shape->width, q, shape->width);
-    }
-    add(summing, space->sums + shape->n_rows * shape->width, q, shape->tail);
+    add_integers(summing, space, &contribution);
     return 0;
 }
 
@@ -166,10 +205,16 @@ static int keep_on(void *self, struct dpmf_error *error) {
     return stop ? error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted") : 0;
 }
 
+/* More sums than that are in no cache, in 64 bits or 32. */
+enum { RECENT_MAX = 1 << 22 };
+
 static int make_spaces(struct summing *summing, struct dpmf_error *error) {
     size_t sum_bytes = summing->n_coordinates * sizeof(int64_t);
     size_t workers = (size_t)summing->n_workers;
-    summing->shared = sum_bytes > summing->context->memory / (workers + 1);
+    const uint64_t share = summing->context->memory / (workers + 1);
+    summing->shared = sum_bytes > share;
+    const bool has_recent =
+        summing->n_coordinates <= RECENT_MAX && sum_bytes + sum_bytes / 2 <= share;
     summing->spaces = memory_alloc_zero(workers, sizeof *summing->spaces);
     summing->range =
         memory_alloc((size_t)cluster_size(summing->context->cluster) + 1, sizeof *summing->range);
@@ -182,6 +227,9 @@ static int make_spaces(struct summing *summing, struct dpmf_error *error) {
                           ? summing->spaces[0].sums
                           : memory_alloc_zero(summing->n_coordinates, sizeof *space->sums);
         if (!space->values || !space->q || !space->sums) return error_no_memory(error);
+        if (!has_recent) continue;
+        space->recent = memory_alloc_zero(summing->n_coordinates, sizeof *space->recent);
+        if (!space->recent) return error_no_memory(error);
     }
     return 0;
 }
@@ -191,6 +239,7 @@ static void free_spaces(struct summing *summing) {
         struct worker_space *space = &summing->spaces[w];
         free(space->values);
         free(space->q);
+        free(space->recent);
         if (w == 0 || !summing->shared) free(space->sums);
     }
     free(summing->spaces);
@@ -376,6 +425,7 @@ int noisy_sum_release(struct noisy_sum_context *context, const struct noisy_sum_
     if (code == 0) code = private_ratings_visit(context->ratings, context->pool, &visit, error);
     code = cluster_agree(context->cluster, code, error);
     if (code == 0) {
+        for (int w = 0; w < summing.n_workers; w++) move_recent(&summing, &summing.spaces[w]);
         if (!summing.shared) work_on(&summing, 0, summing.n_coordinates, add_up);
         code = share_sums(&summing, error);
     }

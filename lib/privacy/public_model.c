@@ -29,12 +29,19 @@ int public_model_init(struct public_model *model, size_t n_items, struct dpmf_er
     return code < 0 ? code : public_model_widen(model, 0, error);
 }
 
+static void free_rows(struct public_model *model) {
+    memory_unmap(model->rows, model->n_items * model->stride * sizeof *model->rows);
+}
+
 int public_model_widen(struct public_model *model, size_t K, struct dpmf_error *error) {
     size_t stride = (K + 1 + EXACT_LANES - 1) / EXACT_LANES * EXACT_LANES;
-    double *rows = memory_alloc_zero(model->n_items, stride * sizeof *rows);
+    size_t bytes;
+    if (__builtin_mul_overflow(model->n_items, stride * sizeof(double), &bytes))
+        return error_no_memory(error);
+    double *rows = memory_map(bytes); /* where cache lines begin, and large pages where possible */
     if (!rows) return error_no_memory(error);
     for (size_t j = 0; j < model->n_items; j++) rows[j * stride + K] = 1;
-    free(model->rows);
+    free_rows(model);
     model->rows = rows;
     model->K = K;
     model->stride = stride;
@@ -43,7 +50,7 @@ int public_model_widen(struct public_model *model, size_t K, struct dpmf_error *
 
 void public_model_free(struct public_model *model) {
     free(model->c);
-    free(model->rows);
+    free_rows(model);
     free(model->weight);
     free(model->counts);
     *model = (struct public_model){0};

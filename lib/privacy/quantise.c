@@ -29,28 +29,30 @@ static wide wild_to_grid(const double *values, size_t n, double factor, int32_t 
     return sum;
 }
 
-/* The same where no value is beyond 2 and all are finite. Then no |q| is above 2^25, since factor
- * <= grid = 2^24: as exact.h wants it, and each part of the sum fits 64 bits. */
-static wide tame_to_grid(const struct exact_kernels *exact, const double *values, size_t n,
-                         double factor, int32_t *q) {
-    wide sum = 0;
+/* The same where all values are finite and none is far beyond the bound, as it is when the
+ * mechanism did what it should. @return whether that is so */
+static bool tame_to_grid(const struct exact_kernels *exact, const double *values, size_t n,
+                         double factor, int32_t *q, wide *sum) {
+    *sum = 0;
     for (size_t from = 0; from < n; from += EXACT_SQUARES_MAX) {
         size_t part = n - from < EXACT_SQUARES_MAX ? n - from : EXACT_SQUARES_MAX;
-        sum += exact->to_grid(values + from, part, factor, q + from);
+        const uint64_t squares = exact->to_grid(values + from, part, factor, q + from);
+        if (squares == EXACT_WILD) return false;
+        *sum += squares;
     }
-    return sum;
+    return true;
 }
 
 void noisy_sum_quantise(const struct exact_kernels *exact, const double *values, size_t n,
                         double scale, int32_t *q) {
     const uint64_t limit = (uint64_t)(scale * grid); /* down */
     const wide most = (wide)limit * limit;
-    /* So it is when the mechanism did what it should. False for NaN. */
-    const bool tame = exact->square_sum(values, n) <= 4;
     double factor = scale * grid;
+    bool tame = true;
     for (;;) {
-        wide sum =
-            tame ? tame_to_grid(exact, values, n, factor, q) : wild_to_grid(values, n, factor, q);
+        wide sum;
+        tame = tame && tame_to_grid(exact, values, n, factor, q, &sum);
+        if (!tame) sum = wild_to_grid(values, n, factor, q);
         if (sum <= most) return;
         /* By rounding alone it is over by very little: the first shrinking is nearly always enough.
          * The second factor makes sure of progress, down to where all integers are 0. */

@@ -73,9 +73,11 @@ static void check_normal(const struct exact_kernels *exact) {
             memset(x, 0, sizeof x);
             reference->normal(&bed->own, bed->targets, A[0], x[0]);
             exact->normal(&bed->own, bed->targets, A[1], x[1]);
-            for (size_t a = 0; a < widths[w]; a++)
-                assert_memory_equal(A[0] + a * widths[w], A[1] + a * widths[w],
-                                    (a / EXACT_LANES + 1) * EXACT_LANES * sizeof(double));
+            for (size_t a = 0; a < widths[w]; a++) {
+                const size_t from = a / EXACT_LANES * EXACT_LANES;
+                assert_memory_equal(A[0] + a * widths[w] + from, A[1] + a * widths[w] + from,
+                                    (widths[w] - from) * sizeof(double));
+            }
             assert_memory_equal(x[0], x[1], widths[w] * sizeof(double));
             free(bed);
         }
@@ -86,51 +88,80 @@ static void check_residuals(const struct exact_kernels *exact) {
     for (size_t w = 0; w < WIDTHS; w++)
         for (size_t n = 0; n <= RATED_MAX; n += 7) {
             struct bed *bed = make_bed(widths[w], n, n);
-            reference->residuals(&bed->own, bed->targets, bed->x, e[0]);
-            exact->residuals(&bed->own, bed->targets, bed->x, e[1]);
+            double plain = 0;
+            const double squares[] = {
+                reference->residuals(&bed->own, bed->targets, bed->x, e[0]),
+                exact->residuals(&bed->own, bed->targets, bed->x, e[1]),
+            };
             assert_memory_equal(e[0], e[1], n * sizeof **e);
+            for (size_t i = 0; i < n; i++) plain += e[0][i] * e[0][i];
+            assert_memory_equal(&squares[0], &plain, sizeof plain);
+            assert_memory_equal(&squares[1], &plain, sizeof plain);
             exact->residuals(&bed->own, bed->targets, bed->x, bed->targets);
             assert_memory_equal(e[0], bed->targets, n * sizeof **e);
             free(bed);
         }
 }
 
-/* A factor as the ridge regressions have it. */
-static void make_factor(double *L, size_t n, uint64_t number) {
+/* A matrix as the ridge regressions have it, in rows of `width`; what is not read is no number. */
+static void make_matrix(double *A, size_t width, size_t n, uint64_t number) {
     struct random_stream random;
     double B[EXACT_WIDTH_MAX * EXACT_WIDTH_MAX];
     random_stream_init(&random, 32, 1, number);
     for (size_t i = 0; i < n * n; i++) B[i] = random_gaussian(&random);
+    for (size_t i = 0; i < width * width; i++) A[i] = (double)NAN;
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) {
-            L[i * n + j] = i == j;
-            for (size_t k = 0; k < n; k++) L[i * n + j] += B[i * n + k] * B[j * n + k];
+        for (size_t j = i; j < n; j++) {
+            A[i * width + j] = i == j;
+            for (size_t k = 0; k < n; k++) A[i * width + j] += B[i * n + k] * B[j * n + k];
         }
-    assert_int_equal(cholesky_factor(L, n), 0);
 }
 
-static void check_inverse(const struct exact_kernels *exact) {
-    static double L[EXACT_WIDTH_MAX * EXACT_WIDTH_MAX], by_set[EXACT_WIDTH_MAX * EXACT_WIDTH_MAX],
-        by_base[EXACT_WIDTH_MAX * EXACT_WIDTH_MAX];
+enum { SQUARE = EXACT_WIDTH_MAX * EXACT_WIDTH_MAX };
+
+static void check_solve(const struct exact_kernels *exact) {
+    static double A[SQUARE], L[SQUARE], by_set[SQUARE], by_base[SQUARE];
+    double x[2][EXACT_WIDTH_MAX];
+    struct random_stream random;
+    random_stream_init(&random, 35, 1, 0);
     for (size_t n = 1; n <= EXACT_WIDTH_MAX; n++) {
-        make_factor(L, n, n);
+        size_t width = (n + EXACT_LANES - 1) / EXACT_LANES * EXACT_LANES;
+        if (width < EXACT_WIDTH_MAX && n % 3 == 0) width += EXACT_LANES;
+        make_matrix(A, width, n, n);
+        fill(&random, x[0], n);
+        memcpy(x[1], x[0], sizeof x[1]);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j <= i; j++) L[i * n + j] = A[j * width + i];
+        assert_int_equal(cholesky_factor(L, n), 0);
+        cholesky_solve(L, n, x[0]);
         cholesky_inverse(L, n, by_base);
-        exact->inverse(L, n, by_set);
+        assert_true(exact->solve(A, width, n, x[1], by_set));
+        assert_memory_equal(x[0], x[1], n * sizeof **x);
         assert_memory_equal(by_base, by_set, n * n * sizeof *by_set);
     }
 }
 
+/* What has no factor has no solution, wherever that shows. */
+static void check_no_solve(const struct exact_kernels *exact) {
+    enum { WIDTH = 24, N = 19 };
+    static double A[SQUARE], out[SQUARE];
+    const double wrong[] = {0, -1, -INFINITY, INFINITY, (double)NAN};
+    double x[WIDTH] = {0};
+    for (size_t i = 0; i < N; i++)
+        for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++) {
+            make_matrix(A, WIDTH, N, i);
+            assert_true(exact->solve(A, WIDTH, N, x, out));
+            A[i * WIDTH + i] = wrong[w];
+            assert_false(exact->solve(A, WIDTH, N, x, out));
+        }
+}
+
 static void check_values(const struct exact_kernels *exact) {
-    static double values[VALUES], z[VALUES], out[2][VALUES + 1], g[EXACT_WIDTH_MAX];
+    static double z[VALUES], out[2][VALUES + 1], g[EXACT_WIDTH_MAX];
     struct random_stream random;
     random_stream_init(&random, 33, 1, 0);
     fill(&random, z, VALUES);
     fill(&random, g, EXACT_WIDTH_MAX);
-    fill(&random, values, VALUES);
-    for (size_t n = 0; n < 100; n++) {
-        double sums[] = {reference->square_sum(values, n), exact->square_sum(values, n)};
-        assert_memory_equal(&sums[0], &sums[1], sizeof sums[0]);
-    }
     for (size_t width = 1; width < EXACT_WIDTH_MAX; width++) {
         const size_t n = VALUES / width;
         out[0][n * width] = out[1][n * width] = 7;
@@ -165,26 +196,87 @@ static void check_grid(const struct exact_kernels *exact) {
     }
 }
 
-static void check_add(const struct exact_kernels *exact) {
-    int64_t sums[70];
-    int32_t q[70];
-    for (size_t n = 0; n < 70; n++) {
-        for (size_t i = 0; i < 70; i++) {
-            sums[i] = (int64_t)1 << (i % 62);
-            q[i] = i % 2 ? INT32_MIN : INT32_MAX - (int32_t)i;
-        }
-        exact->add(sums, q, n);
-        for (size_t i = 0; i < 70; i++)
-            assert_true(sums[i] == ((int64_t)1 << (i % 62)) + (i < n ? q[i] : 0));
+/* One number among many that cannot be on the grid is found, whatever the others are. */
+static void check_wild(const struct exact_kernels *exact) {
+    const double wild[] = {(double)NAN, INFINITY, -INFINITY, 4, -4, 1e9, -1e300, 0x1p40};
+    double values[100];
+    int32_t q[100];
+    for (size_t i = 0; i < 100; i++) values[i] = i % 2 ? 1.99 : -2;
+    for (size_t n = 1; n < 100; n += n < 40 ? 1 : 13) {
+        assert_true(exact->to_grid(values, n, 0x1p24, q) != EXACT_WILD);
+        for (size_t at = 0; at < n; at++)
+            for (size_t w = 0; w < sizeof wild / sizeof wild[0]; w++) {
+                const double kept = values[at];
+                values[at] = wild[w];
+                assert_true(exact->to_grid(values, n, 0x1p24, q) == EXACT_WILD);
+                values[at] = kept;
+            }
     }
+}
+
+enum { SUM_ROWS = 60, SUMS = SUM_ROWS * EXACT_WIDTH_MAX };
+
+/* Rows that are left out, and numbers beside those that are added to, stay what they are. */
+static void check_add(const struct exact_kernels *exact) {
+    static int64_t sums[SUMS], wanted[SUMS];
+    static int32_t small[SUMS], q[SUMS];
+    uint32_t at[SUM_ROWS];
+    for (size_t width = 0; width <= EXACT_WIDTH_MAX; width++)
+        for (size_t n = 0; n <= 40; n += 8) {
+            for (size_t i = 0; i < SUMS; i++) {
+                sums[i] = wanted[i] = (int64_t)1 << (i % 62);
+                small[i] = (int32_t)i;
+                q[i] = i % 2 ? INT32_MIN : INT32_MAX - (int32_t)i;
+            }
+            for (size_t b = 0; b < n; b++) {
+                at[b] = (uint32_t)(b + b / 3);
+                for (size_t i = 0; i < width; i++) wanted[at[b] * width + i] += q[b * width + i];
+            }
+            exact->add(sums, width, at, n, q);
+            assert_memory_equal(sums, wanted, sizeof sums);
+
+            for (size_t i = 0; i < SUMS; i++) {
+                q[i] = (i % 2 ? -1000003 : 1000033) * (int32_t)(i % 100);
+                wanted[i] = small[i];
+            }
+            for (size_t b = 0; b < n; b++)
+                for (size_t i = 0; i < width; i++) wanted[at[b] * width + i] += q[b * width + i];
+            exact->add_small(small, width, at, n, q);
+            for (size_t i = 0; i < SUMS; i++) {
+                assert_true(small[i] == wanted[i]);
+                sums[i] = (int64_t)i << 40;
+            }
+            exact->move(sums, small, n * width);
+            for (size_t i = 0; i < SUMS; i++) {
+                assert_true(sums[i] == ((int64_t)i << 40) + (i < n * width ? wanted[i] : 0));
+                assert_true(small[i] == (i < n * width ? 0 : wanted[i]));
+            }
+        }
+}
+
+static void check_peak(const struct exact_kernels *exact) {
+    int32_t q[70] = {0};
+    const int32_t large[] = {1, -1, 2, 255, -256, 257, 1 << 24, -(1 << 24), INT32_MAX, INT32_MIN};
+    assert_true(exact->peak(q, 70) == 1);
+    for (size_t n = 1; n <= 70; n++)
+        for (size_t at = 0; at < n; at++)
+            for (size_t l = 0; l < sizeof large / sizeof large[0]; l++) {
+                const uint32_t size = (uint32_t)llabs((long long)large[l]);
+                q[at] = large[l];
+                assert_in_range(exact->peak(q, n), size, 2 * (uint64_t)size);
+                q[at] = 0;
+            }
 }
 
 static void test_normal(void **state) { (void)state, for_each_set(check_normal); }
 static void test_residuals(void **state) { (void)state, for_each_set(check_residuals); }
-static void test_inverse(void **state) { (void)state, for_each_set(check_inverse); }
+static void test_solve(void **state) { (void)state, for_each_set(check_solve); }
+static void test_no_solve(void **state) { (void)state, for_each_set(check_no_solve); }
 static void test_values(void **state) { (void)state, for_each_set(check_values); }
 static void test_grid(void **state) { (void)state, for_each_set(check_grid); }
+static void test_wild(void **state) { (void)state, for_each_set(check_wild); }
 static void test_add(void **state) { (void)state, for_each_set(check_add); }
+static void test_peak(void **state) { (void)state, for_each_set(check_peak); }
 
 /* The definitions of exact.h themselves, by another path: up to rounding, plain sums. */
 static void test_reference(void **state) {
@@ -195,7 +287,7 @@ static void test_reference(void **state) {
     reference->normal(&bed->own, bed->targets, A, x);
     reference->residuals(&bed->own, bed->targets, bed->x, e);
     for (size_t a = 0; a < WIDTH; a++)
-        for (size_t b = 0; b <= a; b++) {
+        for (size_t b = a; b < WIDTH; b++) {
             long double sum = 0, size = 0;
             for (size_t i = 0; i < N; i++) {
                 const double *row = bed->rows + bed->at[i] * WIDTH;
@@ -219,9 +311,10 @@ static void test_reference(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference), cmocka_unit_test(test_normal),
-        cmocka_unit_test(test_residuals), cmocka_unit_test(test_inverse),
-        cmocka_unit_test(test_values),    cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_add),
+        cmocka_unit_test(test_residuals), cmocka_unit_test(test_solve),
+        cmocka_unit_test(test_no_solve),  cmocka_unit_test(test_values),
+        cmocka_unit_test(test_grid),      cmocka_unit_test(test_wild),
+        cmocka_unit_test(test_add),       cmocka_unit_test(test_peak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -350,6 +350,54 @@ static void test_one_user_is_one_contribution(void **state) {
     }
 }
 
+/* ---- sums beyond 32 bits --------------------------------------------------------------------- */
+
+/* All of a user's norm in one number, up or down. */
+static void contribute_all(void *self, int worker, const struct private_user *user,
+                           struct contribution *out) {
+    static const uint32_t block[] = {1};
+    (void)worker, (void)user;
+    out->n_blocks = 1;
+    out->block = block;
+    out->values[0] = *(const double *)self;
+    out->values[1] = out->values[2] = 0;
+}
+
+/* So many users that parts of the sums have to be moved on several times, where that is worth it
+ * (few numbers) and where it is not; memory 0 has no such parts. */
+static void test_sums_beyond_32_bits(void **state) {
+    const struct world *world = *state;
+    enum { ROWS_MAX = 5000 };
+    static double out[2][ROWS_MAX + 2];
+    int order[N_USERS];
+    for (int i = 0; i < N_USERS; i++) order[i] = i;
+    assert_true(N_USERS * grid > 2 * 0x1p31);
+    struct private_ratings *ratings = pack(world, order, N_USERS, false, 1 << 30);
+    struct secure_random random;
+    secure_random_init_insecure(&random, 5);
+    for (int i = 0; i < 8; i++) {
+        const struct noisy_sum_shape shape = {"x", i % 2 ? ROWS_MAX : 2, 1, 2, 1};
+        double all = i & 2 ? -1 : 1, sigma;
+        for (int k = 0; k < 2; k++) {
+            struct statement statement = {0};
+            struct noisy_sum_context context = {.ratings = ratings,
+                                                .random = &random,
+                                                .memory = k == 0 ? 1 << 30 : 0,
+                                                .statement = &statement};
+            pthread_mutex_init(&context.progress_lock, NULL);
+            assert_int_equal(thread_pool_init(&context.pool, i < 4 ? 1 : 3, NULL), 0);
+            assert_int_equal(
+                noisy_sum_release(&context, &shape, 1, contribute_all, &all, out[k], &sigma, NULL),
+                0);
+            thread_pool_free(context.pool);
+            pthread_mutex_destroy(&context.progress_lock);
+        }
+        assert_memory_equal(out[0], out[1], (shape.n_rows + 2) * sizeof **out);
+        assert_true(fabs(out[0][1] - all * N_USERS) < 12 * sigma);
+    }
+    private_ratings_free(ratings);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void test_refusals(void **state) {
@@ -439,6 +487,7 @@ int main(void) {
         cmocka_unit_test(test_every_user_is_bounded),
         cmocka_unit_test(test_others_do_not_matter),
         cmocka_unit_test(test_one_user_is_one_contribution),
+        cmocka_unit_test(test_sums_beyond_32_bits),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_rows_are_checked),
     };

@@ -68,7 +68,7 @@ void dpals_contribute(void *self, int worker, const struct private_user *user,
     double curvature[RULE_FACTORS_MAX * (RULE_FACTORS_MAX + 1) / 2];
     struct user_solution solution;
     user_solve(model, user, &solution, e);
-    const double mean_square = sum_squares(e, user->n) / ((double)user->n - solution.freedom);
+    const double mean_square = solution.squares / ((double)user->n - solution.freedom);
     if (round->is_first) adapt_to_first(model, user, &solution, e);
     user_moments_make(&solution, K, M);
     make_curvature(M, K, round->curvature_weight, curvature);
