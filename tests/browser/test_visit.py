@@ -437,6 +437,23 @@ def test_undo(page, material):
     assert stars_of(page) == {}, "Ctrl+Z undoes the file"
 
 
+def test_an_undo_takes_back_what_stands_beside_it(page, material):
+    """A word about one thing must not undo another that was done since."""
+    page.open("file://" + material.page)
+    import_ratings(page, material)
+    press_in_pick(page, 2, "Keep")
+    assert page.is_shown("#toast")
+    press_in_pick(page, 4, "Not for me")
+    assert not page.is_shown("#toast"), page.text("#toast")
+    hidden, kept = page.run("return [[...dpmf.hidden], [...dpmf.later]]")
+    press_in_pick(page, 6, "Keep")
+    press_in_pick(page, 4, "Undo")
+    assert page.run("return [dpmf.hidden.size, dpmf.later.size]") == [0, 2], "the wrong one"
+    page.find("#undo").click()
+    page.find("#undo").click()
+    assert page.run("return [[...dpmf.hidden], [...dpmf.later]]") == [hidden, kept]
+
+
 def test_a_reload_keeps_what_the_tab_may_keep(page, material):
     page.open("file://" + material.page)
     page.run("localStorage.clear(); sessionStorage.clear()")

@@ -21,7 +21,7 @@ function pickRow() {
     row.keep = quietButton("keep", () => keep(row.item));
     row.alike = quietButton("alike", () => showAlike(row.item));
     row.hide = quietButton("hide", () => hideAndGoOn(row));
-    row.undo = make("button", { type: "button", class: "quiet strong", text: t("undo"), hidden: true, onclick: undo });
+    row.undo = make("button", { type: "button", class: "quiet strong", text: t("undo"), hidden: true, onclick: () => unhideHere(row) });
     row.stars = makeStars(0, "picks");
     row.cover = make("div", { class: "pick-cover" });
     row.doing = make("div", { class: "doing" }, row.keep, release.factors > 0 ? row.alike : null, row.hide, row.undo);
@@ -47,10 +47,19 @@ function bindPick(row, item) {
 function hideAndGoOn(row) {
     const { item } = row, at = picks.findIndex((pick) => pick.item === item);
     doing(() => hide(item));
-    kept = { item, at };
+    kept = { item, at, before: past.at(-1) };
     show();
     row.undo.focus();
     say(t("hidden", { title: titles[item] }));
+}
+
+/* The undo in its place takes back this and nothing else, whatever was done since. */
+function unhideHere({ item }) {
+    if (kept?.before === past.at(-1)) return undo();
+    doing(() => hide(item, false));
+    kept = null;
+    show();
+    say(t("undone"), 0);
 }
 
 /* The list becomes one of what is like this title. */

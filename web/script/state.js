@@ -24,10 +24,12 @@ const past = [];
 
 const snapshot = () => ({ ratings: new Map(ratings), hidden: new Set(hidden), later: new Set(later) });
 
-/* Does something, so that undo() takes it back. What fails leaves the person as before. */
+/* Does something, so that undo() takes it back. What fails leaves the person as before. A word about what was done before goes:
+ * the undo beside it would take back this. */
 function doing(work) {
     const before = snapshot();
     work();
+    toast(null);
     past.push(before);
     if (past.length > UNDO_MAX) past.shift();
     isSaved = false;
