@@ -88,13 +88,68 @@ def test_a_history_is_shown_before_it_is_taken(page, material):
         "unsure": "1 not certain: please choose", "none": "1 not found here",
         "likely": "1 found, though the year or a part of the title differs", "sure": "3 found"
     }, groups(page)
-    assert page.text("#history-take") == "Take 3 ratings" and "1 more" in page.text("#history-seen")
+    assert page.text("#history-take") == "Take 3 ratings" and page.texts("#history-seen li") == [
+        "1 was watched or read, and not rated: it will not be recommended."
+    ]
     assert stars_of(page) == {}, "nothing is taken yet"
     page.find("#history-take").click()
     be_still(page)
     assert stars_of(page) == {0: 4.5, 1: 5, 5: 1} and page.run("return [...dpmf.hidden]") == [4]
     page.find("#toast-undo").click()
     assert stars_of(page) == {} and page.run("return [...dpmf.hidden]") == []
+
+
+NETFLIX = "Title,Date\n" + "".join(f'"{title}","1/{i + 1}/20"\n' for i, title in enumerate(
+    ["Glow", "Sandcastle", "7 Ferries", "A Series: Season 1: One"]))
+
+
+def test_what_was_only_watched_is_asked_for(page, material):
+    """A history without ratings says what it does, and then asks for the stars of its titles."""
+    page.open(shelf(material))
+    bring(page, ["NetflixViewingHistory.csv", NETFLIX])
+    assert groups(page) == {
+        "none": "1 not found here",
+        "likely": "3 found by their titles: the file has no years for them"
+    }, groups(page)
+    assert page.text("#history-take") == "Take 3 titles as seen", page.text("#history-take")
+    page.find("#history-take").click()
+    assert page.text("#toast-text") == "3 titles of your history count as seen."
+    assert stars_of(page) == {} and sorted(page.run("return [...dpmf.hidden]")) == [4, 6, 8]
+    assert sorted(page.run("return dpmf.tiles.slice(0, 3)")) == [4, 6, 8], "they are asked for"
+    assert page.text("#begin-lead").startswith("You have seen these.")
+    first = page.run("return dpmf.tiles[0]")
+    page.run("dpmf.rate(arguments[0], 4)", first)
+    page.until(lambda: page.run("return dpmf.tiles[0]") not in (4, 6, 8), "another suggestion")
+    assert page.text("#unhide") == "Show 2 hidden titles again", page.text("#unhide")
+    page.run("dpmf.undo(); dpmf.undo()")
+    assert page.run("return dpmf.hidden.size") == 0 and not page.is_shown("#unhide")
+    assert not page.text("#begin-lead").startswith("You have seen these.")
+
+
+def test_a_history_says_what_it_replaces(page, material):
+    page.open(shelf(material))
+    page.run("dpmf.rate(0, 2); dpmf.rate(1, 5); dpmf.rate(4, 3)")
+    bring(page, ["ratings.csv", letterboxd(HISTORY)])
+    assert page.texts("#history-seen li") == [
+        "1 of the ratings takes the place of one that you gave here."
+    ], page.texts("#history-seen li")  # the same rating replaces nothing; Glow is rated here
+    page.find("#history-take").click()
+    assert stars_of(page) == {0: 4.5, 1: 5, 4: 3, 5: 1} and not page.run("return dpmf.hidden.size")
+
+
+def test_take_stays_in_sight_of_a_long_history(page, material):
+    page.open(shelf(material))
+    rows = [f"Twice Told,2011,u,{1 + i % 5}" for i in range(1)] + [
+        f"No Such Thing {i},20{i % 20:02},u,3" for i in range(60)] + HISTORY
+    bring(page, ["ratings.csv", letterboxd(rows)])
+    page.run("for (const box of document.querySelectorAll('.history-group')) box.open = true")
+    page.until(lambda: len(page.find_all(".history li")) > 30, "the rows")
+    for at in [0, 400, 100000]:
+        page.run("document.getElementById('history').scrollTop = arguments[0]", at)
+        low, high = page.run(BOX, "#history")
+        for part in ["#history-take", "#history .close"]:
+            top, bottom = page.run(BOX, part)
+            assert low <= top < bottom <= high, (part, at, top, bottom)
 
 
 def test_a_history_can_be_corrected(page, material):

@@ -336,6 +336,32 @@ def test_reasons_name_what_is_liked(page, material):
     assert not any("you gave 1 to" in why and "unlike" not in why for why in whys), whys
 
 
+def test_reasons_call_unlike_what_is_unlike(page, material):
+    """To have chosen a title counts for what is like it, even with two stars: such a title must not
+    be called unlike it."""
+    page.open("file://" + material.page)
+    V = material.tensors["item_factors"].astype(float)
+    counts = material.tensors["item_counts"]
+    known = (-counts).argsort(kind="stable")[:max(60, min(400, round(len(counts) / 12)))]
+    U = V - V[known].mean(0)
+    words = set()
+    for item in [int(known[2]), int(known[40])]:
+        for rating in (1, 2):
+            page.run("dpmf.forget(); dpmf.rate(arguments[0], arguments[1])", item, rating)
+            be_still(page)
+            found = page.run(
+                """return [...document.querySelectorAll("#pick-list .why")].map((why, i) =>
+                    [dpmf.picks[i].item, why.textContent])""")
+            for other, why in found:
+                likeness = U[item] @ U[other]
+                if "unlike" in why:
+                    assert likeness < 0, (item, rating, other, why)
+                if "which you chose" in why:
+                    assert likeness > 0 and rating == 2, (item, rating, other, why)
+                words |= {word for word in ["unlike", "which you chose"] if word in why}
+    assert "which you chose" in words, words
+
+
 def test_dial(page, material):
     page.open("file://" + material.page)
     assert not page.is_shown("#dial-box"), "there is a dial before there is taste"

@@ -8,6 +8,17 @@ const BEGIN_TILES = 6, BEGIN_ENOUGH = 5; /* so many at once; so many ratings tha
 const passed = new Set();                /* titles that the person does not know, for as long as the page is open */
 let tiles = [];                          /* {item, element} */
 let isBeginOpen = true;                  /* "asked": until it is closed again, whatever is rated */
+let watched = new Set();                  /* titles of a history that the person saw and did not rate: hidden, and asked for first */
+
+const isLeft = (item) => ratings.has(item) || hidden.has(item) && !watched.has(item); /* nothing to suggest any more */
+
+/* Asks for stars of titles that someone has seen, the best known first. */
+function askForStars(items) {
+    const often = popularity();
+    watched = new Set([...items].sort((a, b) => often[b] - often[a]));
+    isBeginOpen = "asked";
+    tiles = [];
+}
 
 /* The best-known titles, and vectors that are centred among them and of length 1, each made once; made when first needed. */
 let known = null;
@@ -32,6 +43,12 @@ function findKnown() {
     return { order, unit };
 }
 
+/* How alike two titles are, from -1 to 1, beside the best-known ones. */
+function likeness(a, b) {
+    known ??= findKnown();
+    return cosine(known.unit(a), known.unit(b));
+}
+
 function cosine(a, b) {
     let sum = 0;
     for (let c = 0; c < a.length; c++) sum += a[c] * b[c];
@@ -41,6 +58,7 @@ function cosine(a, b) {
 /* The next title to offer. How far it is from the nearest of the others counts, and how well known it is, a little less for
  * each place in that order. @return -1 when there is none */
 function nextSuggestion(taken) {
+    for (const item of watched) if (hidden.has(item) && !ratings.has(item) && !passed.has(item) && !taken.has(item)) return item;
     known ??= findKnown();
     const others = [...ratings.keys(), ...passed, ...taken].slice(-60).map(known.unit);
     let best = -1, most = -Infinity;
@@ -98,7 +116,7 @@ function leaveTile(tile) {
         tile.timer = 0;
         tile.element.classList.remove("leaving");
         if (isBeginOpen === true && ratings.size >= BEGIN_ENOUGH) isBeginOpen = false;
-        if (ratings.has(tile.item) || hidden.has(tile.item)) fillTile(tile);
+        if (isLeft(tile.item)) fillTile(tile);
         showBegin();
     }, TILE_TIME);
 }
@@ -116,8 +134,9 @@ function showBegin() {
     for (const tile of tiles) {
         setStars(tile.stars);
         if (tile.item < 0 && !tile.element.hidden) fillTile(tile); /* one that stayed empty stays so */
-        else if (ratings.has(tile.item) || hidden.has(tile.item)) leaveTile(tile);
+        else if (isLeft(tile.item)) leaveTile(tile);
     }
+    if (tiles.some((tile) => watched.has(tile.item) && hidden.has(tile.item))) $("begin-lead").textContent = t("beginLeadSeen");
     if (tiles.every((tile) => tile.item < 0)) $("begin-lead").textContent = t("beginNone");
 }
 

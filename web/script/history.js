@@ -85,22 +85,34 @@ function historyGroup(match, isOpen) {
         n = Math.min(entries.length, n + HISTORY_PAGE);
         more.hidden = n === entries.length;
     };
+    const isByTitle = match === "likely" && entries.every((entry) => !entry.year); /* no year differs where there is none */
     const box = make("details", { class: "history-group", "data-match": match, open: isOpen },
-        make("summary", { text: t("history_" + match, { n: entries.length }) }), list, more);
+        make("summary", { text: t("history_" + match + (isByTitle ? "Title" : ""), { n: entries.length }) }), list, more);
     const fill = () => { if (n === 0 && box.open) grow(); };
     box.addEventListener("toggle", fill);
     fill();
     return box;
 }
 
+/* What was chosen: ratings by item, of which the last of two stays, and what was only watched or read and has no rating here. */
+function whatToTake() {
+    const chosen = brought.filter((entry) => entry.item >= 0);
+    const rated = new Map(chosen.filter(({ value }) => value !== null).map(({ item, value }) => [item, value]));
+    const seen = new Set(chosen.map(({ item }) => item).filter((item) => !rated.has(item) && !ratings.has(item)));
+    return { rated, seen: [...seen] };
+}
+
 /* What taking it would do. */
 function showTake() {
-    const chosen = brought.filter((entry) => entry.item >= 0), rated = chosen.filter((entry) => entry.value !== null);
-    const items = (entries) => new Set(entries.map((entry) => entry.item)).size;
-    $("history-take").disabled = chosen.length === 0;
-    $("history-take").textContent = t("historyTake", { n: items(rated) });
-    const seen = items(chosen) - items(rated);
-    $("history-seen").textContent = seen > 0 ? t("historySeen", { n: seen }) : "";
+    const { rated, seen } = whatToTake(), n = rated.size;
+    const changed = [...rated].filter(([item, value]) => ratings.has(item) && ratings.get(item) !== value).length;
+    $("history-take").disabled = n + seen.length === 0;
+    $("history-take").textContent = n === 0 && seen.length > 0 ? t("historyTakeSeen", { n: seen.length }) : t("historyTake", { n });
+    $("history-seen").replaceChildren(...[
+        seen.length > 0 && t("historySeen", { n: seen.length }),
+        changed > 0 && t("historyChanged", { n: changed }),
+        scale.hearts && n > 0 && seen.length === 0 && t("historyAllLiked"),
+    ].filter(Boolean).map((text) => make("li", { text })));
 }
 
 function openHistory(files) {
@@ -117,20 +129,23 @@ function openHistory(files) {
     $("history-heading").focus();
 }
 
-/* Ratings as they are; what was only watched or read is not recommended any more. The last of two ratings of an item stays. */
+/* Ratings as they are; what was only watched or read is not recommended any more, and its stars are asked for. */
 function takeHistory() {
-    const chosen = brought.filter((entry) => entry.item >= 0);
+    const { rated, seen } = whatToTake(), n = rated.size;
     doing(() => {
-        for (const { item, value } of chosen) if (value !== null) setRating(item, value);
-        for (const { item, value } of chosen) if (value === null && !ratings.has(item)) hide(item);
+        for (const [item, value] of rated) setRating(item, value);
+        for (const item of seen) hide(item);
     });
     $("history").close();
     kept = candidate = null;
     isBeginOpen = false;
+    if (seen.length > 0 && !scale.hearts) askForStars(seen);
     show();
-    const n = new Set(chosen.filter((entry) => entry.value !== null).map((entry) => entry.item)).size;
-    notice(t("historyTaken", { n }));
-    toast(t("historyTaken", { n }));
+    if (isBeginOpen) $("begin").scrollIntoView({ block: "nearest" });
+    const words = [...(n > 0 || seen.length === 0 ? [t("historyTaken", { n })] : []),
+        ...(seen.length > 0 ? [t("historyTakenSeen", { n: seen.length })] : [])].join(" ");
+    notice(words);
+    toast(words);
 }
 
 function startHistory() {

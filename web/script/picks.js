@@ -77,15 +77,23 @@ function showAlike(item) {
 
 const emphasis = (item) => make("em", { text: titles[item], dir: "auto" });
 
+const isLiked = ({ item }) => scale.hearts || ratings.get(item) > (scale.min + scale.max) / 2;
+
+/* Why a title that someone rated low speaks for this one, in words that are true. To have chosen it counts for what is like it, unless
+ * the rating is among the lowest (docs/goals.md); to dislike it counts for what is unlike it. */
+function lowReason(item, low) {
+    const values = { rating: scale.show(ratings.get(low)), title: emphasis(low) }, isChosen = ratings.get(low) > scale.min + (scale.max - scale.min) / 8;
+    if (likeness(item, low) < 0) return tParts("whyUnlike", values);
+    return isChosen ? tParts("whyChosen", values) : [t("whyNeither")];
+}
+
 /* Of taste, the two strongest ratings for it, and the strongest against it where that is nearly as strong. What someone likes comes
- * first: that they dislike another title speaks for this one too, and is a reason of its own where there is no other. */
-function reasonOf({ reason, shares }) {
-    const isLiked = ({ item }) => scale.hearts || ratings.get(item) > (scale.min + scale.max) / 2;
+ * first; what they rated low is a reason of its own where there is no other. */
+function reasonOf({ item, reason, shares }) {
     const all = shares.filter((entry) => entry.share > 0), liked = all.filter(isLiked), pro = liked.length ? liked : all;
     const con = shares.find((entry) => entry.share < 0);
     if (reason !== "taste" || pro.length === 0) return [t(reason === "crowd" ? "whyCrowd" : "whyNeither")];
-    if (liked.length === 0)
-        return tParts("whyUnlike", { rating: scale.show(ratings.get(pro[0].item)), title: emphasis(pro[0].item) });
+    if (liked.length === 0) return lowReason(item, pro[0].item);
     const two = pro[1] && pro[1].share > 0.4 * pro[0].share, but = con && -con.share > 0.6 * pro[0].share && !scale.hearts;
     const values = {};
     for (const [entry, mark] of [[pro[0], ""], [two ? pro[1] : null, "2"], [but ? con : null, "3"]]) if (entry) {
@@ -169,8 +177,9 @@ function showPicks() {
     $("dial-box").hidden = !release.hasDial || release.factors === 0 || ratings.size === 0 || alike !== null;
     $("alike-end").hidden = alike === null;
     $("more").hidden = picks.length < shown || shown >= 200;
-    $("unhide").hidden = hidden.size === 0;
-    $("unhide").textContent = t("unhide", { n: hidden.size });
+    const unseen = [...hidden].filter((item) => !ratings.has(item)).length; /* what is rated would not come back */
+    $("unhide").hidden = unseen === 0;
+    $("unhide").textContent = t("unhide", { n: unseen });
 }
 
 // ---- the bar of small screens ---------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ function expectedLine(prediction, isOwn) {
 }
 
 /* The sum that a score is: everyone, how one rates, and taste with the ratings that it is due to. */
-function whyTable({ score, crowd, habit, taste, prediction, reason, shares }, isOwn) {
+function whyTable({ item, score, crowd, habit, taste, prediction, reason, shares }, isOwn) {
     const SHOWN = 8, main = reason === "taste" ? shares.slice(0, SHOWN) : [];
     const rest = reason === "taste" ? shares.slice(SHOWN) : [];
     const widest = Math.max(1e-9, ...main.map((entry) => Math.abs(entry.share)));
@@ -73,10 +73,11 @@ function whyTable({ score, crowd, habit, taste, prediction, reason, shares }, is
         make("td", { text: value }), make("td"));
     return [
         ...expectedLine(prediction, isOwn),
-        make("p", { class: "why" }, ...reasonOf({ reason, shares })),
+        make("p", { class: "why" }, ...reasonOf({ item, reason, shares })),
         make("table", { class: "why-table" }, make("caption", { text: t("sheetParts") }), make("tbody", {}, part("general", "partCrowd", decimal(shownCrowd, 2)),
             ...(scale.hearts ? [] : [part("habit", "partHabit", signed(shownHabit))]), part("taste", "partTaste", signed(shownTaste)), ...rows,
             part("sum", "partSum", decimal(score, 2)))),
+        ...(main.some((entry) => entry.share > 0 && !isLiked(entry)) ? [make("p", { class: "fine", text: t("sheetLow") })] : []),
     ];
 }
 

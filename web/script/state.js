@@ -163,5 +163,5 @@ function explain(item) {
     const [score, crowd, habit, taste, prediction, reason] = flat;
     for (let j = PARTS; j < flat.length; j += 2) shares.push({ item: flat[j], share: flat[j + 1] });
     shares.sort((a, b) => Math.abs(b.share) - Math.abs(a.share));
-    return { score, crowd, habit, taste, prediction, reason: REASONS[reason], shares };
+    return { item, score, crowd, habit, taste, prediction, reason: REASONS[reason], shares };
 }
