@@ -58,8 +58,8 @@ class Material:
         return os.path.join(self.folder, output)
 
     def export(self, release, catalogue, folder, name, *more):
-        self.dpmf("export", release, "--web", folder, "--catalogue", catalogue, "--name", name,
-                  *more)
+        named = [] if name is None else ["--name", name]
+        self.dpmf("export", release, "--web", folder, "--catalogue", catalogue, *named, *more)
         folder = os.path.join(self.folder, folder)
         (page,) = [name for name in os.listdir(folder) if name.endswith(".html")]
         return os.path.join(folder, page)

@@ -116,14 +116,14 @@ def test_what_was_only_watched_is_asked_for(page, material):
     assert page.text("#toast-text") == "3 titles of your history count as seen."
     assert stars_of(page) == {} and sorted(page.run("return [...dpmf.hidden]")) == [4, 6, 8]
     assert sorted(page.run("return dpmf.tiles.slice(0, 3)")) == [4, 6, 8], "they are asked for"
-    assert page.text("#begin-lead").startswith("You have seen these.")
+    assert page.text("#begin-lead").startswith("What you have seen comes first.")
     first = page.run("return dpmf.tiles[0]")
     page.run("dpmf.rate(arguments[0], 4)", first)
     page.until(lambda: page.run("return dpmf.tiles[0]") not in (4, 6, 8), "another suggestion")
     assert page.text("#unhide") == "Show 2 hidden titles again", page.text("#unhide")
     page.run("dpmf.undo(); dpmf.undo()")
     assert page.run("return dpmf.hidden.size") == 0 and not page.is_shown("#unhide")
-    assert not page.text("#begin-lead").startswith("You have seen these.")
+    assert not page.text("#begin-lead").startswith("What you have seen comes first.")
 
 
 def test_a_history_says_what_it_replaces(page, material):

@@ -216,6 +216,89 @@ def test_kept_for_later(page, material):
     assert page.texts("#later .title") == [titles[1]]
 
 
+def test_the_words_above_the_list_say_what_orders_it(page, material):
+    """The dial at the crowd has no taste in it; points are no stars; without counts, neither is
+    so."""
+    page.open("file://" + material.page)
+    assert page.text("#picks-lead").startswith("What many people know and like.")
+    import_ratings(page, material)
+    assert page.text("#picks-lead").startswith("What you would most likely choose comes first")
+    page.find("#dial").send_keys(Keys.HOME)
+    assert "whatever your taste" in page.text("#picks-lead"), page.text("#picks-lead")
+    page.find("#pick-list .title").click()
+    assert "they are not stars" in page.text(".why-table caption")
+    url, _, _ = material.made_up("uncounted", 300, 8, counted=False)
+    page.open(url)
+    assert page.text("#picks-lead").startswith("What people in general rate highly.")
+    page.run("dpmf.rate(10, 5)")
+    assert page.text("#picks-lead").startswith("The highest expected ratings come first.")
+    be_still(page)
+    page.find("#pick-list .title").click()
+    assert page.text(".why-table caption") == "How its score in the list adds up"
+
+
+def test_what_closing_takes_away_is_said(page, material):
+    page.open("file://" + material.page)
+    assert page.is_shown("#keeping-heading") and not page.is_shown("#keep-gone")
+    page.run("dpmf.keep(30)")
+    assert page.is_shown("#keep-gone")
+    page.find("#remember-tab").click()
+    assert not page.is_shown("#keep-gone")
+    page.find("#remember-tab").click()
+    assert page.is_shown("#keep-gone")
+    page.find("#export").click()
+    assert not page.is_shown("#keep-gone")
+    page.run("dpmf.rate(30, 4)")
+    assert page.is_shown("#keep-gone") and page.text("#later .facts").endswith("you gave 4")
+
+
+def test_three_stars_point_to_the_list(page, material):
+    page.open("file://" + material.page)
+    for n in (1, 2, 3):
+        assert page.text("#begin-done") == "Done"
+        rate_tile(page, n, 5)
+    assert (page.text("#begin-done") == "See my list" and
+            page.text("#begin-lead").startswith("Enough for a start"))
+    page.find("#begin-done").click()
+    assert not page.is_shown("#begin") and page.focused() == "picks"
+
+
+def test_nothing_lies_on_the_map(page, material):
+    """Buttons on it covered titles, and the person."""
+    try:
+        for width, height in [(1280, 860), (390, 844), (320, 640)]:
+            page.resize(width, height)
+            page.open("file://" + material.page)
+            page.run("dpmf.rate(10, 5)")
+            page.run("document.getElementById('chart').scrollIntoView()")
+            over = page.run("""const box = (e) => e.getBoundingClientRect();
+                const map = box(document.getElementById("chart"));
+                return [...document.querySelectorAll("#map button")].filter((b) => b.offsetParent &&
+                    box(b).top < map.bottom && box(b).bottom > map.top).map((b) => b.id);""")
+            assert over == [], (width, over)
+    finally:
+        page.resize(1280, 860)
+
+
+def test_a_page_without_a_name_has_one_in_every_language(page, material):
+    """The name that dpmf gives is translated, and memory does not depend on the language."""
+    name = material.export(material.release, "titles.csv", "nameless", None)
+    page.open("file://" + name)
+    english = page.text("#name")
+    assert english == page.run("return dpmf.TEXTS.en.pageName") == page.driver.title
+    page.find("#remember").click()
+    page.run("dpmf.rate(10, 5); dpmf.speak('de')")
+    assert page.text("#name") == "Empfehlungen, zu Hause berechnet" == page.driver.title
+    page.run("dpmf.rate(11, 4)")
+    assert page.run("return Object.keys(localStorage).length") == 1, "one memory for all languages"
+    page.run("dpmf.forget()")
+    page.open("file://" + material.page)
+    before = page.text("#name")
+    page.run("dpmf.speak('de')")
+    assert page.text("#name") == before != english, "a publisher's name stays"
+    page.run("dpmf.speak('en')")
+
+
 def test_dial_has_words(page, material):
     page.open("file://" + material.page)
     import_ratings(page, material)
@@ -530,6 +613,9 @@ def test_printing(page, material):
                                    ("#dial", False), ("#undo", False), ("#pick-list .doing", False),
                                    ("#toast", False)]:
             assert page.is_shown(selector) == is_there, selector
+        page.run("dpmf.undo()")
+        assert not page.is_shown("#later-card"), "an empty list is printed"
+        assert not page.is_shown("#keeping"), "a heading over buttons that are not there"
     finally:
         page.command("Emulation.setEmulatedMedia", media="")
 

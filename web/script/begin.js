@@ -4,7 +4,7 @@
  * everything that was rated, passed over or is in the grid.
  */
 
-const BEGIN_TILES = 6, BEGIN_ENOUGH = 5; /* so many at once; so many ratings that make do */
+const BEGIN_TILES = 6, BEGIN_FEW = 3, BEGIN_ENOUGH = 5; /* so many at once; so many ratings make a list, and so many do */
 const passed = new Set();                /* titles that the person does not know, for as long as the page is open */
 let tiles = [];                          /* {item, element} */
 let isBeginOpen = true;                  /* "asked": until it is closed again, whatever is rated */
@@ -125,7 +125,10 @@ function showBegin() {
     if (isBeginOpen === true && ratings.size >= BEGIN_ENOUGH && !tiles.some((tile) => ratings.has(tile.item))) isBeginOpen = false;
     $("begin").hidden = !isBeginOpen;
     $("begin-more").hidden = Boolean(isBeginOpen);
-    $("begin-lead").textContent = t("beginLead");
+    const isEnough = isBeginOpen === true && ratings.size >= BEGIN_FEW;
+    $("begin-lead").textContent = t(isEnough ? "beginEnough" : "beginLead");
+    $("begin-done").textContent = t(isEnough ? "beginSee" : "beginDone");
+    $("begin-done").classList.toggle("strong", isEnough);
     if (!isBeginOpen) return;
     if (tiles.length === 0) {
         tiles = Array.from({ length: BEGIN_TILES }, makeTile);

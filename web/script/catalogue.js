@@ -92,7 +92,7 @@ function tellFacts() {
 /* Year and kinds of an item, in a line; "" where nothing is known. */
 function factsOf(item) {
     if (!facts) return "";
-    const year = facts.years[item], kinds = facts.of[item].map((kind) => facts.kinds[kind]);
+    const year = facts.years[item], kinds = facts.of[item].map((kind) => facts.kinds[kind].replaceAll("-", "-\u2060")); /* no line ends in "Sci-" */
     const isSaid = year > 0 && titles[item].includes(String(year)); /* many titles end with their year */
     return [...(year > 0 && !isSaid ? [String(year)] : []), ...kinds].join("\u00a0· "); /* no line begins with a dot */
 }

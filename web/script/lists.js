@@ -99,14 +99,19 @@ function laterRow(item) {
         keep(item, false);
         ($("later").querySelector(".round") ?? $("later-card")).focus();
     };
-    return make("li", {}, titleButton(item), make("p", { class: "facts", text: factsOf(item) }),
-        roundButton(t("removeLabel", { title: titles[item] }), t("remove"), remove));
+    const row = make("li", {}, titleButton(item));
+    row.facts = make("p", { class: "facts" });
+    row.append(row.facts, roundButton(t("removeLabel", { title: titles[item] }), t("remove"), remove));
+    return row;
 }
 
 function showLater() {
     const items = [...later].reverse();
     for (const item of laterRows.keys()) if (!later.has(item)) laterRows.delete(item);
     for (const item of items) if (!laterRows.has(item)) laterRows.set(item, laterRow(item));
+    for (const [item, row] of laterRows) /* what is rated has been seen by now */
+        row.facts.textContent = [factsOf(item), ratings.has(item) ? t("laterRated", { rating: scale.show(ratings.get(item)) }) : ""]
+            .filter(Boolean).join("\u00a0· ");
     arrange($("later"), items.map((item) => laterRows.get(item)));
     $("later-empty").hidden = items.length > 0;
     $("later-count").textContent = items.length ? count(items.length) : "";

@@ -6,7 +6,7 @@
  * catalogue finds them again, and another one under the same name does not. */
 let memoryKey = ""; /* found when first needed: where nothing is remembered, that is never */
 
-const memoryPrefix = () => `dpmf: ${document.title} `;
+const memoryPrefix = () => `dpmf: ${pageName} `;
 
 /* Whether a place has something of a page of this name. */
 const hasMemory = (place) => Object.keys(place).some((key) => key.startsWith(memoryPrefix()));
@@ -40,6 +40,11 @@ const MEMORIES = { "remember-tab": () => sessionStorage, "remember": () => local
 
 /* Writes what there is, or nothing at all where that was not asked for. */
 function remember() {
+    writeMemories();
+    showRisk();
+}
+
+function writeMemories() {
     for (const [tick, place] of Object.entries(MEMORIES)) try {
         if (!$(tick).checked) {
             if (hasMemory(place())) place().removeItem(nameMemory());
@@ -80,10 +85,17 @@ function takeMemory(memory) {
     for (const item of itemsOf(memory.later)) later.add(item);
 }
 
+/* Whether there is something that closing the page would take away. */
+function isAtRisk() {
+    const isKept = Object.keys(MEMORIES).some((tick) => $(tick).checked) || isSaved;
+    return !isKept && ratings.size + later.size > 0;
+}
+
+const showRisk = () => { $("keep-gone").hidden = !isAtRisk(); };
+
 /* Whoever leaves or reloads the page by accident would lose what they said: the browser asks first, in its own words. */
 function guardLeaving() {
     addEventListener("beforeunload", (event) => {
-        const isKept = Object.keys(MEMORIES).some((tick) => $(tick).checked) || isSaved;
-        if (!isKept && ratings.size + later.size > 0) event.preventDefault();
+        if (isAtRisk()) event.preventDefault();
     });
 }

@@ -31,6 +31,7 @@ function giveFile(name, text) {
 function saveFile() {
     giveFile("my-ratings.csv", exportText());
     isSaved = true;
+    showRisk();
     notice(t("saved", { n: ratings.size + later.size + hidden.size, file: "my-ratings.csv" }));
 }
 

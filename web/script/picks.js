@@ -154,7 +154,9 @@ function picksLead() {
     if (picks.length === 0) return t(isFiltered() ? "picksNoneFiltered" : "picksNone");
     if (alike !== null) return t("picksLeadAlike");
     if (release.factors === 0) return t("picksFlat");
-    return t(ratings.size ? "picksLead" : "picksStartLead");
+    const isByRating = !release.hasDial && !scale.hearts; /* a release without counts: nothing is known of who knows a title */
+    if (ratings.size === 0) return t(isByRating ? "picksStartLeadRating" : "picksStartLead");
+    return t(isByRating ? "picksLeadRating" : release.hasDial && Number($("dial").value) === 0 ? "picksLeadCrowd" : "picksLead");
 }
 
 function showPicks() {

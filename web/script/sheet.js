@@ -74,7 +74,7 @@ function whyTable({ item, score, crowd, habit, taste, prediction, reason, shares
     return [
         ...expectedLine(prediction, isOwn),
         make("p", { class: "why" }, ...reasonOf({ item, reason, shares })),
-        make("table", { class: "why-table" }, make("caption", { text: t("sheetParts") }), make("tbody", {}, part("general", "partCrowd", decimal(shownCrowd, 2)),
+        make("table", { class: "why-table" }, make("caption", { text: t(release.hasDial || scale.hearts ? "sheetPoints" : "sheetParts") }), make("tbody", {}, part("general", "partCrowd", decimal(shownCrowd, 2)),
             ...(scale.hearts ? [] : [part("habit", "partHabit", signed(shownHabit))]), part("taste", "partTaste", signed(shownTaste)), ...rows,
             part("sum", "partSum", decimal(score, 2)))),
         ...(main.some((entry) => entry.share > 0 && !isLiked(entry)) ? [make("p", { class: "fine", text: t("sheetLow") })] : []),

@@ -18,11 +18,19 @@ function openAll() {
     readFacts();
 }
 
+let pageName = ""; /* as whoever published the page called it */
+
+/* A page that nobody gave a name has one in the reader's language. */
+function showName() {
+    document.title = $("name").textContent = pageName === TEXTS.en.pageName ? t("pageName") : pageName;
+}
+
 /* Everything that has words of its own, again in the language of now. */
 function speakAgain(statement) {
     for (const rows of [ratedRows, laterRows, pickRows]) rows.clear();
     for (const list of ["rated", "later", "pick-list", "begin-grid"]) $(list).replaceChildren();
     tiles = [];
+    showName();
     showPrivacy(statement);
     if (facts) fillFilter();
     chart.rename();
@@ -68,8 +76,8 @@ function afterPicture() {
 
 async function start() {
     setLanguage(preferredLanguage());
-    document.title = document.title.trim() || "Recommendations";
-    $("name").textContent = document.title;
+    pageName = document.title.trim() || "Recommendations";
+    showName();
     await Promise.all([loadModule(), isRead()]);
     const opened = performance.now();
     readLook();
