@@ -75,7 +75,7 @@ static int refuse_samples(const char *path, struct dpmf_error *error) {
 }
 
 static int read_checkpoint(struct continue_model *model, const char *path,
-                           const struct kernel_set *kernels, struct factors *base,
+                           const struct kernel_set *kernels, uint64_t spare, struct factors *base,
                            struct dpmf_error *error) {
     struct safetensors *file = NULL;
     int code = safetensors_open(path, &file, error);
@@ -83,7 +83,7 @@ static int read_checkpoint(struct continue_model *model, const char *path,
     if (release_is_kind(file))
         code = refuse_release(path, error);
     else
-        code = checkpoint_read_from(file, kernels->stride, 0, base, &model->state, error);
+        code = checkpoint_read_from(file, kernels->stride, spare, base, &model->state, error);
     if (code == 0 && model->state.samples > 0) code = refuse_samples(path, error);
     if (code == 0) code = read_provenance(model, file, error);
     safetensors_close(file);
@@ -173,6 +173,19 @@ static int copy_rows(struct factor_matrix *to, const struct factor_matrix *from,
     return 0;
 }
 
+/* Takes the rows of the file as they lie where none are added. */
+static int take_rows(struct factor_matrix *to, struct factor_matrix *from, uint64_t n,
+                     uint64_t spare, struct dpmf_error *error) {
+    if (n == from->n && spare == from->spare) {
+        *to = *from;
+        *from = (struct factor_matrix){0};
+        return 0;
+    }
+    int code = copy_rows(to, from, n, spare, error);
+    if (code == 0) factor_matrix_free(from);
+    return code;
+}
+
 /* New rows begin at nothing; where ratings are predicted, items' begin as those of a new run do, so
  * that new users of new items have something to tell them apart by. */
 static int lay_out(struct continue_model *model, struct factors *base, uint64_t spare,
@@ -183,10 +196,8 @@ static int lay_out(struct continue_model *model, struct factors *base, uint64_t 
     before->offset = now->offset = base->offset;
     before->min = now->min = base->min;
     before->max = now->max = base->max;
-    int code = copy_rows(&before->users, &base->users, n_users, spare, error);
-    if (code == 0) factor_matrix_free(&base->users);
-    if (code == 0) code = copy_rows(&before->items, &base->items, n_items, spare, error);
-    if (code == 0) factor_matrix_free(&base->items);
+    int code = take_rows(&before->users, &base->users, n_users, spare, error);
+    if (code == 0) code = take_rows(&before->items, &base->items, n_items, spare, error);
     if (code < 0) return code;
     const double unit = factors_unit(base->min, base->max);
     for (uint64_t i = n_items - model->new_items; i < n_items && !model->state.ranks; i++)
@@ -211,7 +222,7 @@ int continue_model_open(struct continue_model *model, const char *path,
                          .rows = &model->item_rows,
                          .counts = &model->item_counts,
                          .n_new = &model->new_items};
-    int code = read_checkpoint(model, path, kernels, &base, error);
+    int code = read_checkpoint(model, path, kernels, spare, &base, error);
     model->has_user_counts = base.user_ids.counts != NULL;
     if (code == 0) code = model_ids_fill_users(&users.given, store, error);
     if (code == 0) code = model_ids_count_users(&users.given, store, error);

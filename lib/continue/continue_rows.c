@@ -28,7 +28,8 @@ struct lane {
     float penalty, bias_penalty;
     float scale, bias_scale; /* the preconditioner */
     float d, r, p, q;        /* the bias's numbers in `work`'s vectors of these names */
-    float square;            /* r.z; 0: done */
+    float square;            /* r.z */
+    bool is_done;
 };
 
 struct work {
@@ -48,16 +49,17 @@ struct continue_rows {
     struct ials *ials; /* for its Gramians, which do not depend on threads */
     int n_work;
     struct work *work;
-    double *square;        /* width x width */
-    float *moment, *pairs; /* C and alpha G, as kernels want them; pairs NULL where nothing ranks */
-    float *mean;           /* mean of the vectors of the other side, weighted as C */
-    float *nothing;        /* width zeros */
-    double moment_trace, pairs_trace; /* over k */
-    struct factor_matrix weighted;    /* the other side, each row by the root of its count */
+    double *square;     /* width x width */
+    float *pairs;       /* alpha G, as kernels want it; NULL where nothing ranks */
+    float *nothing;     /* width zeros */
+    double pairs_trace; /* over k */
+    float *norms;       /* |v|^2 of each row of the other side, for the preconditioner */
+    size_t norms_capacity;
 
     /* The sweep under way. */
     const struct continue_side *side;
     const struct factor_matrix *other;
+    const struct continue_moments *moments;
     bool (*stop)(void *self);
     void *self;
     atomic_uint_fast64_t next;
@@ -111,12 +113,9 @@ int continue_rows_init(struct continue_rows **out, const struct kernel_set *kern
     int code = ials_init(&rows->ials, kernels, k, &gramian, pool, error);
     rows->work = memory_alloc_zero((size_t)rows->n_work, sizeof *rows->work);
     rows->square = memory_alloc_zero(square, sizeof(double));
-    rows->moment = floats(square);
-    rows->mean = floats(rows->width);
     rows->nothing = floats(rows->width);
     if (rule->ranks) rows->pairs = floats(square);
-    bool done = rows->work && rows->square && rows->moment && rows->mean && rows->nothing &&
-                (rows->pairs || !rule->ranks);
+    bool done = rows->work && rows->square && rows->nothing && (rows->pairs || !rule->ranks);
     for (int i = 0; done && i < rows->n_work; i++) done = make_work(rows, &rows->work[i]);
     if (code == 0 && !done) code = error_no_memory(error);
     if (code < 0)
@@ -130,12 +129,10 @@ void continue_rows_free(struct continue_rows *rows) {
     if (!rows) return;
     for (int i = 0; rows->work && i < rows->n_work; i++) free_work(&rows->work[i]);
     ials_free(rows->ials);
-    factor_matrix_free(&rows->weighted);
     free(rows->work);
     free(rows->square);
-    free(rows->moment);
     free(rows->pairs);
-    free(rows->mean);
+    free(rows->norms);
     free(rows->nothing);
     free(rows);
 }
@@ -143,9 +140,9 @@ void continue_rows_free(struct continue_rows *rows) {
 uint64_t continue_rows_bytes(const struct kernel_set *kernels, uint32_t k, uint64_t n_rows,
                              int threads) {
     const uint64_t width = kernels->padded_k(k), square = width * width;
-    return ials_bytes(kernels, k, threads) + square * (sizeof(double) + 2 * sizeof(float)) +
+    return ials_bytes(kernels, k, threads) + square * (sizeof(double) + 3 * sizeof(float)) +
            (uint64_t)threads * 6 * TEAM * width * sizeof(float) +
-           n_rows * (kernels->stride(k) + 1) * sizeof(float);
+           n_rows * (kernels->stride(k) + 2) * sizeof(float);
 }
 
 static float dot(const struct continue_rows *rows, const float *a, const float *b) {
@@ -166,30 +163,58 @@ static double put_square(const struct continue_rows *rows, double share, float *
     return trace / (double)rows->k;
 }
 
-static int find_moments(struct continue_rows *rows, const struct factor_matrix *other,
-                        const float *counts, struct dpmf_error *error) {
-    struct factor_matrix *weighted = &rows->weighted;
-    double *mean = NULL, total = 0;
-    if (weighted->n != other->n || weighted->stride != other->stride) {
-        factor_matrix_free(weighted);
-        int code = factor_matrix_init(weighted, other->n, other->stride, 0, error);
-        if (code < 0) return code;
-    }
-    mean = memory_alloc_zero(rows->width, sizeof *mean);
-    if (!mean) return error_no_memory(error);
-    for (uint64_t i = 0; i < other->n; i++) {
-        const float *from = other->rows + i * other->stride, root = sqrtf(counts[i]);
-        float *to = weighted->rows + i * weighted->stride;
-        for (size_t c = 0; c < rows->width; c++) to[c] = root * from[c];
-        for (size_t c = 0; c < rows->width; c++) mean[c] += (double)counts[i] * (double)from[c];
+/* Each row by the root of its count; their mean, by counts. @return the sum of the counts */
+static double weigh(const struct continue_rows *rows, const struct factor_matrix *from,
+                    const float *counts, struct factor_matrix *to, double *mean) {
+    double total = 0;
+    for (uint64_t i = 0; i < from->n; i++) {
+        const float *row = from->rows + i * from->stride, root = sqrtf(counts[i]);
+        float *out = to->rows + i * to->stride;
+        for (size_t c = 0; c < rows->width; c++) out[c] = root * row[c];
+        for (size_t c = 0; c < rows->width; c++) mean[c] += (double)counts[i] * (double)row[c];
         total += (double)counts[i];
-        weighted->biases[i] = dot(rows, from, from); /* |v|^2, for the preconditioner */
     }
-    if (!(total > 0)) total = 1; /* nothing is behind any row, and nothing holds any */
-    for (size_t c = 0; c < rows->width; c++) rows->mean[c] = (float)(mean[c] / total);
+    return total;
+}
+
+int continue_moments_find(struct continue_moments *moments, const struct continue_rows *rows,
+                          const struct factor_matrix *before, const float *counts,
+                          struct dpmf_error *error) {
+    struct factor_matrix weighted = {0};
+    double *mean = memory_alloc_zero(rows->width, sizeof *mean);
+    *moments = (struct continue_moments){.square = floats(rows->width * rows->width),
+                                         .mean = floats(rows->width)};
+    int code = mean && moments->square && moments->mean
+                   ? factor_matrix_init(&weighted, before->n, before->stride, 0, error)
+                   : error_no_memory(error);
+    if (code == 0) {
+        double total = weigh(rows, before, counts, &weighted, mean);
+        if (!(total > 0)) total = 1; /* nothing is behind any row, and nothing holds any */
+        for (size_t c = 0; c < rows->width; c++) moments->mean[c] = (float)(mean[c] / total);
+        ials_gramian(rows->ials, &weighted, rows->square);
+        moments->trace = put_square(rows, 1 / total, moments->square);
+    }
+    factor_matrix_free(&weighted);
     free(mean);
-    ials_gramian(rows->ials, weighted, rows->square);
-    rows->moment_trace = put_square(rows, 1 / total, rows->moment);
+    if (code < 0) continue_moments_free(moments);
+    return code;
+}
+
+void continue_moments_free(struct continue_moments *moments) {
+    free(moments->square);
+    free(moments->mean);
+    *moments = (struct continue_moments){0};
+}
+
+/* What a sweep needs to know of the other side as it is now. */
+static int look_at_other(struct continue_rows *rows, const struct factor_matrix *other,
+                         struct dpmf_error *error) {
+    if (!memory_reserve(&rows->norms, &rows->norms_capacity, (size_t)other->n + 1, sizeof(float)))
+        return error_no_memory(error);
+    for (uint64_t i = 0; i < other->n; i++) {
+        const float *row = other->rows + i * other->stride;
+        rows->norms[i] = dot(rows, row, row);
+    }
     if (!rows->rule.ranks) return 0;
     ials_gramian(rows->ials, other, rows->square);
     rows->pairs_trace = put_square(rows, rows->rule.unobserved, rows->pairs);
@@ -251,7 +276,7 @@ static void begin_lane(const struct continue_rows *rows, struct work *work, size
         const float y = side->value ? side->value[j] - rows->other->biases[of] : 1;
         work->left[j - lane->first] = y;
         lane->r += y;
-        squares += (double)rows->weighted.biases[of];
+        squares += (double)rows->norms[of];
     }
     pull(rows, lane, rows->nothing, 1, NULL, sum);
     pull(rows, lane, rows->nothing, 1, work->left, r);
@@ -261,7 +286,7 @@ static void begin_lane(const struct continue_rows *rows, struct work *work, size
     const double now = penalty_of(rows, (double)lane->count + (double)n);
     add(r, (float)(before - now), a, width);
     lane->penalty = (float)now;
-    lane->scale = (float)(now + (double)lane->count * rows->moment_trace + rows->pairs_trace +
+    lane->scale = (float)(now + (double)lane->count * rows->moments->trace + rows->pairs_trace +
                           squares / (double)rows->k);
     if (!(lane->scale > 0))
         lane->scale = 1; /* a new row without an event: there is nothing to do */
@@ -273,23 +298,35 @@ static void begin_lane(const struct continue_rows *rows, struct work *work, size
     if (rows->rule.ranks) lane->r = 0;
 }
 
-/* q := A p for all lanes. */
+/* Whether old ratings hold a row that is not done; the moments are for those alone. */
+static bool is_any_held(const struct work *work, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!work->lane[i].is_done && work->lane[i].count > 0) return true;
+    return false;
+}
+
+/* q := A p for all lanes that are not done. */
 static void apply(const struct continue_rows *rows, struct work *work, size_t n, const float *p,
                   float *q) {
     const size_t width = rows->width;
-    rows->kernels->times(rows->moment, p, n, width, q);
+    if (is_any_held(work, n))
+        rows->kernels->times(rows->moments->square, p, n, width, q);
+    else
+        memset(q, 0, n * width * sizeof *q);
     if (rows->pairs) rows->kernels->times(rows->pairs, p, n, width, work->product);
     for (size_t i = 0; i < n; i++) {
         struct lane *lane = &work->lane[i];
         const float *own = p + i * width;
         float *to = q + i * width, *more = work->product + i * width;
+        if (lane->is_done) continue;
         for (size_t c = 0; c < width; c++)
-            to[c] = lane->count * (to[c] + lane->p * rows->mean[c]) + lane->penalty * own[c];
+            to[c] =
+                lane->count * (to[c] + lane->p * rows->moments->mean[c]) + lane->penalty * own[c];
         if (rows->pairs) add(to, 1, more, width);
         memset(more, 0, width * sizeof *more);
         pull(rows, lane, own, -lane->p, NULL, more);
         add(to, -1, more, width);
-        lane->q = lane->count * (dot(rows, rows->mean, own) + lane->p) +
+        lane->q = lane->count * (dot(rows, rows->moments->mean, own) + lane->p) +
                   lane->bias_penalty * lane->p + dot(rows, work->sum + i * width, own) +
                   (float)(lane->end - lane->first) * lane->p;
         if (rows->rule.ranks) lane->q = 0;
@@ -340,10 +377,11 @@ static void turn(const struct continue_rows *rows, struct work *work, size_t i, 
 static void step(const struct continue_rows *rows, struct work *work, size_t i) {
     const size_t width = rows->width;
     struct lane *lane = &work->lane[i];
+    if (lane->is_done) return;
     const float curvature = dot(rows, work->p + i * width, work->q + i * width) + lane->p * lane->q;
     const float before = lane->square;
-    if (before == 0 || lane->steps == 0 || !(curvature > 0)) {
-        lane->square = 0;
+    if (lane->steps == 0 || !(curvature > 0)) {
+        lane->is_done = true;
         return;
     }
     const float length = before / curvature;
@@ -352,12 +390,13 @@ static void step(const struct continue_rows *rows, struct work *work, size_t i) 
     lane->d += length * lane->p;
     lane->r -= length * lane->q;
     lane->square = --lane->steps > 0 ? square_of(rows, work, i) : 0;
-    turn(rows, work, i, lane->square / before);
+    lane->is_done = lane->square == 0;
+    if (!lane->is_done) turn(rows, work, i, lane->square / before);
 }
 
 static bool is_under_way(const struct work *work, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (work->lane[i].square > 0) return true;
+        if (!work->lane[i].is_done) return true;
     return false;
 }
 
@@ -378,10 +417,12 @@ static bool put_rows(const struct continue_rows *rows, const struct work *work, 
 
 static bool solve_team(const struct continue_rows *rows, struct work *work, uint64_t first,
                        size_t n) {
-    for (size_t i = 0; i < n; i++) begin_lane(rows, work, i, first + i);
+    const uint32_t *pick = rows->side->pick;
+    for (size_t i = 0; i < n; i++) begin_lane(rows, work, i, pick ? pick[first + i] : first + i);
     begin_where_it_is(rows, work, n);
     for (size_t i = 0; i < n; i++) {
         work->lane[i].square = square_of(rows, work, i);
+        work->lane[i].is_done = work->lane[i].square == 0;
         work->lane[i].p = 0;
         memset(work->p + i * rows->width, 0, rows->width * sizeof(float));
         turn(rows, work, i, 0);
@@ -397,9 +438,10 @@ static void solve_teams(void *self, int worker) {
     struct continue_rows *rows = self;
     struct work *work = &rows->work[worker];
     const unsigned denormals = rows->kernels->flush_denormals();
+    const uint64_t n = rows->side->pick ? rows->side->n_picked : rows->side->n;
     uint64_t team;
-    while ((team = atomic_fetch_add(&rows->next, 1)) * TEAM < rows->side->n) {
-        const uint64_t left = rows->side->n - team * TEAM;
+    while ((team = atomic_fetch_add(&rows->next, 1)) * TEAM < n) {
+        const uint64_t left = n - team * TEAM;
         if (atomic_load(&rows->stopped)) break;
         if (!solve_team(rows, work, team * TEAM, left < TEAM ? (size_t)left : TEAM))
             atomic_store(&rows->diverged, true);
@@ -422,14 +464,28 @@ static bool reserve_left(struct continue_rows *rows, const struct continue_side 
     return true;
 }
 
+uint64_t continue_side_near_new(const struct continue_side *side, const float *other_counts,
+                                uint32_t *pick) {
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < side->n; i++) {
+        bool near = !(side->counts[side->row[i]] > 0);
+        for (uint64_t j = side->start[i]; !near && j < side->start[i + 1]; j++)
+            near = !(other_counts[side->other[j]] > 0);
+        if (near) pick[n++] = (uint32_t)i;
+    }
+    return n;
+}
+
 int continue_rows_sweep(struct continue_rows *rows, const struct continue_side *side,
-                        const struct factor_matrix *other, const float *other_counts,
+                        const struct factor_matrix *other, const struct continue_moments *moments,
                         bool (*stop)(void *self), void *self, struct dpmf_error *error) {
+    if (side->pick && side->n_picked == 0) return 0;
     int code = reserve_left(rows, side) ? 0 : error_no_memory(error);
-    if (code == 0) code = find_moments(rows, other, other_counts, error);
+    if (code == 0) code = look_at_other(rows, other, error);
     if (code < 0) return code;
     rows->side = side;
     rows->other = other;
+    rows->moments = moments;
     rows->stop = stop;
     rows->self = self;
     atomic_store(&rows->next, 0);

@@ -42,9 +42,17 @@ struct continue_side {
     double bias_hold;      /* penalty that holds a bias at 0, in ratings; 0: bias_penalty of each */
     const struct factor_matrix *before; /* a */
     struct factor_matrix *own;          /* x */
+    const uint32_t *pick;               /* numbers to solve for; NULL: all */
+    uint64_t n_picked;
 };
 
 struct continue_rows;
+
+/* C of a side, as the model's file has it: what rows of the other side were held by. */
+struct continue_moments {
+    float *square, *mean; /* C but for the bias's row and column, which are the mean */
+    double trace;         /* trace of the square, over k */
+};
 
 int continue_rows_init(struct continue_rows **rows, const struct kernel_set *kernels, uint32_t k,
                        const struct continue_rule *rule, struct thread_pool *pool,
@@ -53,11 +61,22 @@ void continue_rows_free(struct continue_rows *rows); /* NULL is fine */
 uint64_t continue_rows_bytes(const struct kernel_set *kernels, uint32_t k, uint64_t n_rows,
                              int threads);
 
-/* Solves for the rows of a side, given the other's, which have `other_counts` old ratings each.
+/* C of the rows `before`, which have `counts` old ratings each. */
+int continue_moments_find(struct continue_moments *moments, const struct continue_rows *rows,
+                          const struct factor_matrix *before, const float *counts,
+                          struct dpmf_error *error);
+void continue_moments_free(struct continue_moments *moments); /* a zeroed one is fine */
+
+/* The numbers of a side that a second sweep moves: rows that are new, and those that have ratings
+ * with new ones, which have moved far. All others saw little change. @return how many */
+uint64_t continue_side_near_new(const struct continue_side *side, const float *other_counts,
+                                uint32_t *pick);
+
+/* Solves for the rows of a side, given the other's and the moments of them as they were.
  * `stop` (may be NULL) is asked now and then. @return 0, DPMF_ERR_BASE_CANCELLED, or
  * DPMF_ERR_TRAIN_DIVERGED when a number is not finite */
 int continue_rows_sweep(struct continue_rows *rows, const struct continue_side *side,
-                        const struct factor_matrix *other, const float *other_counts,
+                        const struct factor_matrix *other, const struct continue_moments *moments,
                         bool (*stop)(void *self), void *self, struct dpmf_error *error);
 
 /* The sum of (y - prediction)^2 over the new ratings of a side. */

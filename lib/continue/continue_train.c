@@ -55,7 +55,10 @@ struct continuation {
     struct event_rows events;   /* new data, for a model that ranks */
     uint64_t n_new;             /* ratings or events */
     struct continue_side users, items;
+    uint32_t *near_users, *near_items; /* numbers of those that later epochs solve for */
+    uint64_t n_near_users, n_near_items;
     struct continue_rows *rows;
+    struct continue_moments user_moments, item_moments;
     struct row_store user_rows;
     struct valid_set *valid_set;
     struct dpmf_model ranker; /* the same model, as validation by ranking sees it */
@@ -184,9 +187,11 @@ static int check_memory(const struct continuation *self, uint64_t file_bytes, ui
     const uint64_t rows = n_users + n_items, larger = n_users > n_items ? n_users : n_items;
     const uint64_t row = (self->kernels->stride(k) + 1) * sizeof(float);
     const int threads = threads_wanted(self->run);
-    const uint64_t needed = PROGRAM_BYTES + 2 * file_bytes + (self->valid ? 2 : 1) * rows * row +
-                            rating_rows_bytes(self->store, true) +
-                            continue_rows_bytes(self->kernels, k, larger, threads);
+    const uint64_t needed =
+        PROGRAM_BYTES + 2 * file_bytes + (self->valid ? 2 : 1) * rows * row +
+        rating_rows_bytes(self->store, true) +
+        (store_n_users(self->store) + store_n_items(self->store)) * sizeof(uint32_t) +
+        continue_rows_bytes(self->kernels, k, larger, threads);
     if (needed <= memory) return 0;
     error_set(error, DPMF_ERR_USAGE_MEMORY,
               "%llu MiB are too little to continue this model, which must be in memory as a whole",
@@ -323,6 +328,11 @@ static int read_new(struct continuation *self, struct dpmf_error *error) {
     self->items.bias_hold = model->state.item_bias_hold;
     self->items.before = &model->before.items;
     self->items.own = &model->now.items;
+    self->near_users = memory_alloc((size_t)self->users.n + 1, sizeof *self->near_users);
+    self->near_items = memory_alloc((size_t)self->items.n + 1, sizeof *self->near_items);
+    if (!self->near_users || !self->near_items) return error_no_memory(error);
+    self->n_near_users = continue_side_near_new(&self->users, model->item_counts, self->near_users);
+    self->n_near_items = continue_side_near_new(&self->items, model->user_counts, self->near_items);
     return 0;
 }
 
@@ -342,6 +352,12 @@ static int make_rows(struct continuation *self, struct dpmf_error *error) {
     if (code == 0)
         code =
             continue_rows_init(&self->rows, self->kernels, model->now.k, &rule, self->pool, error);
+    if (code == 0)
+        code = continue_moments_find(&self->user_moments, self->rows, &model->before.users,
+                                     model->user_counts, error);
+    if (code == 0)
+        code = continue_moments_find(&self->item_moments, self->rows, &model->before.items,
+                                     model->item_counts, error);
     return code;
 }
 
@@ -461,10 +477,14 @@ static int prepare(struct continuation *self, struct dpmf_error *error) {
 }
 
 static void free_all(struct continuation *self) {
+    continue_moments_free(&self->user_moments);
+    continue_moments_free(&self->item_moments);
     continue_rows_free(self->rows);
     thread_pool_free(self->pool);
     valid_set_free(self->valid_set);
     best_epoch_free(&self->best);
+    free(self->near_users);
+    free(self->near_items);
     rating_rows_free(&self->ratings);
     event_rows_free(&self->events);
     continue_model_free(&self->model);
@@ -558,14 +578,24 @@ static int validate(struct continuation *self, struct dpmf_epoch *epoch, struct 
     return best_epoch_keep(&self->best, &self->model.now, &self->user_rows, error);
 }
 
+/* The first epoch solves for all who have new ratings, later ones near what is new. */
+static void pick_rows(struct continuation *self) {
+    const bool is_later = self->state.epoch > 0;
+    self->users.pick = is_later ? self->near_users : NULL;
+    self->users.n_picked = self->n_near_users;
+    self->items.pick = is_later ? self->near_items : NULL;
+    self->items.n_picked = self->n_near_items;
+}
+
 static int run_epoch(struct continuation *self, struct dpmf_epoch *epoch,
                      struct dpmf_error *error) {
     struct continue_model *model = &self->model;
     const double begun = clock_now();
-    int code = continue_rows_sweep(self->rows, &self->users, &model->now.items, model->item_counts,
+    pick_rows(self);
+    int code = continue_rows_sweep(self->rows, &self->users, &model->now.items, &self->item_moments,
                                    should_stop, self, error);
     if (code == 0)
-        code = continue_rows_sweep(self->rows, &self->items, &model->now.users, model->user_counts,
+        code = continue_rows_sweep(self->rows, &self->items, &model->now.users, &self->user_moments,
                                    should_stop, self, error);
     if (code < 0) return code;
     const double squares = continue_rows_squares(self->rows, &self->users, &model->now.items);

@@ -39,6 +39,7 @@ enum {
 #define VALID_FRACTION 0.1
 #define GAIN 2e-4           /* share of the error that a step must take away */
 #define FAR 3e-3            /* share of the error that tells that a direction is wrong */
+#define GAIN_OF_PART 3e-3   /* as GAIN, of a larger penalty where trials learn from a part */
 #define LATE 0.5            /* share of the epochs from which on trials are compared */
 #define HOPE 0.75           /* share of the last fall an epoch that all further ones may have */
 #define PENALTY_OF_NONE 1.0 /* at which vectors stay at 0 */
@@ -100,7 +101,7 @@ struct adapt {
     const struct dpmf_run *run;
     struct dpmf_run trial_run;
     uint32_t what;
-    bool ranks;
+    bool ranks, is_part; /* is_part: trials have some of the users alone */
     char *directory, *model;
     struct curve curve, best_curve;
     struct dpmf_adapt_report *report;
@@ -176,6 +177,7 @@ static int hold_back(struct adapt *adapt, struct dpmf_error *error) {
     if (code == 0)
         code = dpmf_store_split(part ? part : adapt->store, train, test, &split, &adapt->trial_run,
                                 NULL, error);
+    adapt->is_part = part != NULL;
     if (code == 0) code = dpmf_store_open(train, NULL, NULL, &adapt->train, error);
     if (code == 0) code = dpmf_store_open(test, NULL, NULL, &adapt->test, error);
     if (train) unlink(train);
@@ -296,6 +298,12 @@ static void note_fast(struct adapt *adapt, double value) {
     adapt->fast_least = adapt->curve.n > 0 ? curve_least(&adapt->curve) : INFINITY;
 }
 
+/* Items have fewer ratings in a part of the users than in all, and fewer ratings want larger
+ * penalties: where a part gains a little by one, the whole may lose much. */
+static double least_gain(const struct adapt *adapt, const struct move *move) {
+    return adapt->is_part && move->by.penalty > 0 ? GAIN_OF_PART : GAIN;
+}
+
 /* Tries a step from *at and, as long as it is good, one more. *taken says whether any was. */
 static int walk(struct adapt *adapt, const struct move *move, struct place *at, double *best,
                 bool *taken, struct dpmf_error *error) {
@@ -309,7 +317,7 @@ static int walk(struct adapt *adapt, const struct move *move, struct place *at, 
         int code = run_trial(adapt, &options, &value, error);
         if (code < 0) return code;
         if (move->by.rate > 0 && !*taken) note_fast(adapt, value);
-        if (!(value < (1 - GAIN) * *best)) return 0;
+        if (!(value < (1 - least_gain(adapt, move)) * *best)) return 0;
         *taken = true;
         *best = value;
         *at = next;

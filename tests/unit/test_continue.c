@@ -135,20 +135,23 @@ static void check_sweeps(const struct kernel_set *set, size_t k, bool ranks, dou
     struct bed bed;
     struct thread_pool *pool;
     struct continue_rows *rows;
+    struct continue_moments moments;
     double x[K_MAX + 1];
     make_bed(&bed, set, k, ranks);
     const struct continue_side side = side_of(&bed, ranks, hold);
     assert_int_equal(thread_pool_init(&pool, 2, NULL), 0);
     assert_int_equal(continue_rows_init(&rows, set, (uint32_t)k, &rule, pool, NULL), 0);
+    assert_int_equal(continue_moments_find(&moments, rows, &bed.other, bed.other_counts, NULL), 0);
     for (int sweep = 0; sweep < 12; sweep++)
-        assert_int_equal(
-            continue_rows_sweep(rows, &side, &bed.other, bed.other_counts, NULL, NULL, NULL), 0);
+        assert_int_equal(continue_rows_sweep(rows, &side, &bed.other, &moments, NULL, NULL, NULL),
+                         0);
     for (uint64_t i = 0; i < OWN; i++) {
         solve_plainly(&bed, &rule, hold, i, x);
         for (size_t c = 0; c < k; c++)
             assert_true(fabs((double)bed.own.rows[i * bed.own.stride + c] - x[c]) < 2e-4);
         if (!ranks) assert_true(fabs((double)bed.own.biases[i] - x[k]) < 2e-4);
     }
+    continue_moments_free(&moments);
     continue_rows_free(rows);
     thread_pool_free(pool);
     free_bed(&bed);
@@ -176,13 +179,16 @@ static void test_threads_and_rest(void **state) {
     for (int t = 0; t < 2; t++) {
         struct thread_pool *pool;
         struct continue_rows *rows;
+        struct continue_moments moments;
         make_bed(&beds[t], set, K_MAX, false);
         const struct continue_side side = side_of(&beds[t], false, 0);
         assert_int_equal(thread_pool_init(&pool, t == 0 ? 1 : 5, NULL), 0);
         assert_int_equal(continue_rows_init(&rows, set, K_MAX, &rule, pool, NULL), 0);
-        assert_int_equal(continue_rows_sweep(rows, &side, &beds[t].other, beds[t].other_counts,
-                                             NULL, NULL, NULL),
-                         0);
+        assert_int_equal(
+            continue_moments_find(&moments, rows, &beds[t].other, beds[t].other_counts, NULL), 0);
+        assert_int_equal(
+            continue_rows_sweep(rows, &side, &beds[t].other, &moments, NULL, NULL, NULL), 0);
+        continue_moments_free(&moments);
         continue_rows_free(rows);
         thread_pool_free(pool);
     }
@@ -205,22 +211,76 @@ static void test_counts_hold(void **state) {
         struct bed bed;
         struct thread_pool *pool;
         struct continue_rows *rows;
+        struct continue_moments moments;
         double moved = 0;
         make_bed(&bed, set, K_MAX, false);
         for (size_t i = 0; i < OWN; i++) bed.counts[i] = count;
         const struct continue_side side = side_of(&bed, false, 0);
         assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);
         assert_int_equal(continue_rows_init(&rows, set, K_MAX, &rule, pool, NULL), 0);
-        assert_int_equal(
-            continue_rows_sweep(rows, &side, &bed.other, bed.other_counts, NULL, NULL, NULL), 0);
+        assert_int_equal(continue_moments_find(&moments, rows, &bed.other, bed.other_counts, NULL),
+                         0);
+        assert_int_equal(continue_rows_sweep(rows, &side, &bed.other, &moments, NULL, NULL, NULL),
+                         0);
         for (size_t i = 0; i < OWN * bed.own.stride; i++)
             moved += pow((double)bed.own.rows[i] - (double)bed.before.rows[i], 2);
         assert_true(moved > 0 && moved < last);
         last = moved;
+        continue_moments_free(&moments);
         continue_rows_free(rows);
         thread_pool_free(pool);
         free_bed(&bed);
     }
+}
+
+/* Rows that are new or have ratings with new ones are picked, in order; a sweep of them solves for
+ * them as a sweep of all does, and leaves the others. */
+static void test_near_new(void **state) {
+    (void)state;
+    const struct kernel_set *set = kernel_set_choose(NULL);
+    const struct continue_rule rule = {.penalty = 0.05, .bias_penalty = 0.02};
+    struct bed beds[2];
+    uint32_t pick[OWN];
+    bool is_picked[OWN] = {false};
+    for (int t = 0; t < 2; t++) {
+        struct thread_pool *pool;
+        struct continue_rows *rows;
+        struct continue_moments moments;
+        make_bed(&beds[t], set, K_MAX, false);
+        for (size_t j = 0; j < OTHER; j++) beds[t].other_counts[j] = j == OTHER / 2 ? 0 : 5;
+        struct continue_side side = side_of(&beds[t], false, 0);
+        const uint64_t n = continue_side_near_new(&side, beds[t].other_counts, pick);
+        assert_true(n > 5 && n < OWN - 1);
+        if (t == 1) side.pick = pick, side.n_picked = n;
+        for (uint64_t i = 0; i < n; i++) {
+            assert_true(i == 0 || pick[i - 1] < pick[i]);
+            is_picked[pick[i]] = true;
+        }
+        assert_int_equal(thread_pool_init(&pool, 2, NULL), 0);
+        assert_int_equal(continue_rows_init(&rows, set, K_MAX, &rule, pool, NULL), 0);
+        assert_int_equal(
+            continue_moments_find(&moments, rows, &beds[t].other, beds[t].other_counts, NULL), 0);
+        assert_int_equal(
+            continue_rows_sweep(rows, &side, &beds[t].other, &moments, NULL, NULL, NULL), 0);
+        continue_moments_free(&moments);
+        continue_rows_free(rows);
+        thread_pool_free(pool);
+    }
+    for (uint64_t i = 0; i < OWN; i++) {
+        bool near = i >= OWN - 5;
+        for (uint64_t j = beds[0].start[i]; j < beds[0].start[i + 1]; j++)
+            near = near || beds[0].at[j] == OTHER / 2;
+        assert_true(is_picked[i] == near);
+        const size_t at = i * beds[0].own.stride;
+        if (!near)
+            assert_memory_equal(beds[1].own.rows + at, beds[1].before.rows + at,
+                                K_MAX * sizeof(float));
+        else
+            for (size_t c = 0; c < K_MAX; c++)
+                assert_true(fabsf(beds[0].own.rows[at + c] - beds[1].own.rows[at + c]) < 1e-5f);
+    }
+    free_bed(&beds[0]);
+    free_bed(&beds[1]);
 }
 
 int main(void) {
@@ -228,6 +288,7 @@ int main(void) {
         cmocka_unit_test(test_sweeps_are_dense_solves),
         cmocka_unit_test(test_threads_and_rest),
         cmocka_unit_test(test_counts_hold),
+        cmocka_unit_test(test_near_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
