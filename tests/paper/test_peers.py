@@ -4,10 +4,11 @@ import importlib
 import importlib.util
 import json
 import os
+import subprocess
 
 import peers
 from peers import authors, graphchi, rating_text
-from support import DPMF, Scratch
+from support import DPMF, PAPER, Scratch
 from work import Failure, Work
 
 LIBMF = r"""
@@ -32,6 +33,36 @@ class PeersTest(Scratch):
         self.assertEqual(len(names), len(peers.ADAPTERS))
         self.assertIn("LIBMF", [name for name, _ in absent])
         self.assertTrue(all(how for _, how in absent))
+
+    def test_the_page_installs_every_one(self):
+        """Its commands, run with programs that do nothing but tell how they were called."""
+        page = (PAPER.parent.parent / "docs" / "peers.md").read_text(encoding="utf-8")
+        commands = "\n".join(line[4:] for line in page.splitlines() if line.startswith("    "))
+        say = 'printf "%s" "${0##*/}"; printf " <%s>" "$@"; echo\n'
+        for name in ("git", "make", "g++", "python3"):
+            self.script(name, say)
+        home = self.folder / "home"
+        pip = home / "peers" / "venv" / "bin" / "pip"
+        pip.parent.mkdir(parents=True)
+        pip.write_text("#!/bin/bash\n" + say, encoding="utf-8")
+        pip.chmod(0o755)
+        (home / "peers/graphchi/toolkits/collaborative_filtering").mkdir(parents=True)
+        done = subprocess.run(
+            ["bash", "-euc", commands + '\necho "$LIBMF" "$GRAPHCHI" "$PEER_PYTHON"\n'],
+            env={"HOME": str(home), "PATH": f"{self.folder}:/usr/bin:/bin"}, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[-1].replace(str(home), "~"), "~/peers/libmf/mf-train "
+                         "~/peers/graphchi/toolkits/collaborative_filtering/sgd "
+                         "~/peers/venv/bin/python")
+        installed = [line for line in lines if line.startswith("pip <install>")]
+        self.assertEqual(len(installed), 1, done.stdout)
+        for package in ("implicit", "irspack", "scikit-surprise", "cmfrec", "myfm", "lenskit",
+                        "pyspark", "setuptools<81"):
+            self.assertIn(f" <{package}>", installed[0])
+            if package[:5] != "setup":
+                self.assertIn(f"| `{package}` |", page)
 
     def test_one_that_is_named_but_not_there_is_an_error(self):
         for variable in ("LIBMF", "PROTOTYPE", "GRAPHCHI", "AUTHORS"):
