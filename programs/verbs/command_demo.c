@@ -29,6 +29,7 @@ static int run(struct invocation *invocation);
 static const struct option own_options[] = {
     {.id = OPTION_WEB, .name = "web", .value = {VALUE_DIRECTORY, "DIR", "site", NULL, NULL},
      .help = "keep the page that the demo makes, in a directory that is empty or not there yet"},
+    KERNELS_OPTION,
     {0},
 };
 /* clang-format on */
