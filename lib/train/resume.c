@@ -194,8 +194,8 @@ static int compare_tiles(const struct checkpoint_file *file, uint64_t tiles, con
     if (was->tiles == 0) return 0;
     if (was->tiles != tiles)
         return mismatch(file, "tiles of another size",
-                        "{deterministic} needs the {memory}, the processor and the number of "
-                        "processes of the first run; continue without it, or start again",
+                        "{deterministic} needs the {memory}, the {lanes}, the processor and the "
+                        "number of processes of the first run; continue without it, or start again",
                         error);
     if (strcmp(was->order, order) != 0)
         return mismatch(file, "another order",

@@ -4,6 +4,8 @@ learn=(dpmf train -q r.dpr -k 4 --deterministic)
 "${learn[@]}" --kernels ref --epochs 4 --snapshot s.safetensors -o m.safetensors
 "${learn[@]}" --kernels ref --epochs 6 --resume s.safetensors -o n.safetensors
 echo $?
+"${learn[@]}" --kernels ref --lanes 2 --epochs 4 --resume s.safetensors -o n.safetensors
+echo $?
 # Another number of epochs is the same run as far as it goes, when the step size does not depend on
 # it.
 "${learn[@]}" --kernels ref --decay 0.5 --epochs 4 --snapshot s.safetensors -o m.safetensors
