@@ -1736,8 +1736,8 @@ struct dpmf_machine {
 DPMF_API int dpmf_machine_describe(struct dpmf_machine *machine, struct dpmf_error *error);
 
 /* Checks the environment variables that can replace what the system reports:
- * DPMF_CACHES=32K,512K,32M, DPMF_CORES=64, DPMF_RAM=8GiB, DPMF_KERNELS=avx2. Training checks
- * DPMF_CACHES and DPMF_KERNELS itself; a program calls this when it starts.
+ * DPMF_CACHES=32K,512K,32M, DPMF_CORES=64, DPMF_RAM=8GiB, DPMF_PAGE=64K, DPMF_KERNELS=avx2.
+ * Training checks DPMF_CACHES and DPMF_KERNELS itself; a program calls this when it starts.
  *
  * @param error  receives the description of a failure
  * @return 0 or a negative code

@@ -60,10 +60,12 @@ UNDER_TSAN = {"threads", "pipeline", "superblock_stream", "import", "tiling", "i
 ROOMS_UNDER_TSAN = ("arrow", "base", "cluster", "database", "export", "files", "kernels", "model",
                     "parquet", "random", "ratings", "schedule", "store", "synth", "tables",
                     "train")  # what these need
-# Depends on the sizes of caches, on the number of cores, on the set of kernels.
+# Depends on the sizes of caches, on the number of cores, on the size of a page, on the set of
+# kernels.
 ON_CACHES = {"superblock_stream", "train", "snapshot", "noise_schedule", "ranks", "convergence",
              "bench", "evaluate"}
 ON_CORES = {"train", "threads", "pipeline", "import", "store", "split", "evaluate"}
+ON_PAGES = {"memory", "rating_sorter"}
 ON_KERNELS = {"train", "convergence", "recommend", "fold_in", "client_user", "gibbs",
               "posterior_mean", "evaluate"}
 # The sanitizers end a program at once, with a status of their own.
@@ -354,6 +356,8 @@ def on_other_machines(run):
     for cores in "1", "2", "64":
         run.unit_tests(f"unit tests, cores {cores}", "build", only=None if run.long else ON_CORES,
                        environment={"DPMF_CORES": cores})
+    run.unit_tests("unit tests, pages 64K", "build", only=None if run.long else ON_PAGES,
+                   environment={"DPMF_PAGE": "64K"})
     sets = kernel_sets()
     for name in sets:
         if sets[name]:

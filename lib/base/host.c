@@ -24,11 +24,12 @@ enum {
 };
 
 #define CACHE_MAX ((uint64_t)1 << 40)
+#define PAGE_MAX ((uint64_t)1 << 30)
 #define DEFAULT_BUDGET_MAX (UINT64_C(2) << 30)
 #define DEFAULT_BUDGET_UNKNOWN (UINT64_C(512) << 20)
 
 static const char caches_name[] = "DPMF_CACHES", cores_name[] = "DPMF_CORES",
-                  memory_name[] = "DPMF_RAM";
+                  memory_name[] = "DPMF_RAM", page_name[] = "DPMF_PAGE";
 
 /* An empty value is as none. */
 static const char *environment(const char *name) {
@@ -162,9 +163,21 @@ int host_cores(void) {
     return text && parse_cores(text, &cores) ? cores : cores_of_system();
 }
 
-size_t host_page_size(void) {
+static size_t page_of_system(void) {
     long size = sysconf(_SC_PAGESIZE);
     return size > 0 ? (size_t)size : 4096;
+}
+
+/* Never less than the system's: the kernel would clear whole pages where parts were meant. */
+static bool parse_page(const char *text, uint64_t *bytes) {
+    return parse_size(text, strlen(text), bytes) && (*bytes & (*bytes - 1)) == 0 &&
+           *bytes >= page_of_system() && *bytes <= PAGE_MAX;
+}
+
+size_t host_page_size(void) {
+    const char *text = environment(page_name);
+    uint64_t bytes;
+    return text && parse_page(text, &bytes) ? (size_t)bytes : page_of_system();
 }
 
 uint64_t host_memory(void) {
@@ -172,7 +185,7 @@ uint64_t host_memory(void) {
     uint64_t bytes;
     if (text && parse_size(text, strlen(text), &bytes)) return bytes;
     long pages = sysconf(_SC_PHYS_PAGES);
-    return pages > 0 ? (uint64_t)pages * host_page_size() : 0;
+    return pages > 0 ? (uint64_t)pages * page_of_system() : 0;
 }
 
 uint64_t host_default_budget(void) {
@@ -183,7 +196,8 @@ uint64_t host_default_budget(void) {
 
 int host_check(struct dpmf_error *error) {
     struct host_caches caches;
-    const char *cores = environment(cores_name), *memory = environment(memory_name);
+    const char *cores = environment(cores_name), *memory = environment(memory_name),
+               *page = environment(page_name);
     uint64_t bytes;
     int n, code = host_caches_read(&caches, error);
     if (code < 0) return code;
@@ -195,6 +209,11 @@ int host_check(struct dpmf_error *error) {
         code = error_set(error, DPMF_ERR_USAGE_VALUE, "the environment's %s is \"%.60s\"",
                          memory_name, memory);
         error_hint(error, "give a size, as 8GiB");
+    } else if (page && !parse_page(page, &bytes)) {
+        code = error_set(error, DPMF_ERR_USAGE_VALUE, "the environment's %s is \"%.60s\"",
+                         page_name, page);
+        error_hint(error, "give a power of 2 that is no less than the system's %zu, as 64K",
+                   page_of_system());
     }
     return code;
 }

@@ -8,6 +8,7 @@
  *                                 "unknown" as if the system reported nothing
  *     DPMF_CORES=64
  *     DPMF_RAM=8GiB
+ *     DPMF_PAGE=64K              bytes of a page: a power of 2, at least the system's
  *
  * Sizes are numbers of bytes with K, M or G, all of 1,024. Fed by /sys, sysconf and the
  * environment; feeds the schedule, the kernels' block sizes, thread pools, memory budgets and
@@ -33,6 +34,9 @@ int host_caches_read(struct host_caches *caches, struct dpmf_error *error);
  * value of the environment that is not understood is ignored here: host_check refuses it. */
 int host_cores(void);
 uint64_t host_memory(void);
+
+/* Bytes of a page, or of several where the environment says so: what is aligned to it is aligned to
+ * the system's pages, too. */
 size_t host_page_size(void);
 
 /* Half of the memory, at most 2 GiB: what a run may use when nobody said. */

@@ -24,8 +24,9 @@ const struct environment_note environment_notes[] = {
     {"DPMF_CACHES",
      "the caches to work for, where the system reports them wrongly: L1, L2 and L3 as "
      "32K,512K,32M, with none for a level that is not there; or unknown"},
-    {"DPMF_CORES, DPMF_RAM", "the number of cores and the memory, as 8GiB, in place of what the "
-                             "system reports"},
+    {"DPMF_CORES, DPMF_RAM, DPMF_PAGE",
+     "the number of cores, the memory, as 8GiB, and the size of a page, as 64K, in place of what "
+     "the system reports; a page can only be larger than it is"},
     {"DPMF_MPI_PLUGIN", "the plugin for several processes, where it is not beside the program: "
                         "libdpmf-mpi.so"},
     {"TMPDIR", "where temporary files go that have no output to lie beside (default /tmp)"},

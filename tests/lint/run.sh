@@ -192,6 +192,19 @@ echo 'int code = host_caches_read(&caches, NULL);' >tests/unit/test_shape.c
 catches "a unit test that asks for them" 'tests/unit/test_shape.c:1:'
 
 begin
+echo 'unsetenv("DPMF_CACHES");' >tests/unit/test_shape.c
+catches "a unit test that takes the fixed ones away" 'tests/unit/test_shape.c:1:'
+
+begin
+mkdir -p tests/failure
+echo 'long n = sysconf(_SC_LEVEL2_CACHE_SIZE);' >tests/failure/test_shape.c
+catches "a failure test that reads them" 'tests/failure/test_shape.c:1:'
+
+begin
+echo 'long n = sysconf(_SC_PAGESIZE);' >lib/store/store_reader.c
+catches "another place that knows the size of a page" 'lib/store/store_reader.c:1:'
+
+begin
 echo 'const char *path = "/sys/devices/system/cpu/cpu0/cache";' >lib/store/store_reader.c
 catches "another place that knows the machine" 'lib/store/store_reader.c:1:'
 

@@ -16,6 +16,7 @@ static int forget(void **state) {
     unsetenv("DPMF_CACHES");
     unsetenv("DPMF_CORES");
     unsetenv("DPMF_RAM");
+    unsetenv("DPMF_PAGE");
     return 0;
 }
 
@@ -67,6 +68,7 @@ static void test_what_is_refused(void **state) {
                                   " "};
     const char *const cores[] = {"0", "-2", "many", "1e3", "70000", "2 "};
     const char *const memory[] = {"0", "-1", "lots", "8GiBB", "1.5"};
+    const char *const pages[] = {"0", "1", "256", "-4096", "large", "96K", "4G", "64 K"};
     struct dpmf_error error;
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         struct host_caches read;
@@ -86,6 +88,14 @@ static void test_what_is_refused(void **state) {
         setenv("DPMF_RAM", memory[i], 1);
         if (host_check(&error) != DPMF_ERR_USAGE_VALUE) fail_msg("\"%s\"", memory[i]);
     }
+    unsetenv("DPMF_RAM");
+    const size_t of_system = host_page_size();
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        setenv("DPMF_PAGE", pages[i], 1);
+        if (host_check(&error) != DPMF_ERR_USAGE_VALUE) fail_msg("\"%s\"", pages[i]);
+        assert_non_null(strstr(error.message, "DPMF_PAGE"));
+        assert_int_equal(host_page_size(), of_system);
+    }
 }
 
 static void test_cores_and_memory(void **state) {
@@ -97,6 +107,8 @@ static void test_cores_and_memory(void **state) {
     assert_int_equal(host_default_budget(), (uint64_t)3 << 29);
     setenv("DPMF_RAM", "64G", 1);
     assert_int_equal(host_default_budget(), (uint64_t)2 << 30);
+    setenv("DPMF_PAGE", "2M", 1);
+    assert_int_equal(host_page_size(), 2 << 20);
     assert_int_equal(host_check(NULL), 0);
 }
 

@@ -2,10 +2,12 @@
  * Allocation refuses what overflows, arrays grow without losing anything, pages come back as zero;
  * and the small helpers of bytes.h and checksum.h, which stores are written with.
  */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,8 +58,7 @@ static void test_reserve(void **state) {
     free(array);
 }
 
-static void test_pages(void **state) {
-    (void)state;
+static void try_pages(void) {
     size_t bytes = ((size_t)8 << 20) + 12345;
     uint8_t *pages = memory_map(bytes);
     assert_non_null(pages);
@@ -79,6 +80,24 @@ static void test_pages(void **state) {
     memory_unmap(pages, bytes);
     memory_unmap(NULL, 100);
     assert_null(memory_map(SIZE_MAX - 4096));
+}
+
+/* With the system's pages, with larger ones, and with smaller ones, which are not believed: the
+ * kernel would clear what lies beside them. */
+static void test_pages(void **state) {
+    (void)state;
+    try_pages();
+    unsetenv("DPMF_PAGE");
+    const size_t of_system = host_page_size();
+    const size_t sizes[] = {0, of_system, 4 * of_system, 64 * of_system, 512};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%zu", sizes[i]);
+        setenv("DPMF_PAGE", sizes[i] ? text : "", 1);
+        assert_int_equal(host_page_size(), sizes[i] > of_system ? sizes[i] : of_system);
+        try_pages();
+    }
+    unsetenv("DPMF_PAGE");
 }
 
 static void test_budget(void **state) {

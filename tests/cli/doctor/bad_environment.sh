@@ -8,4 +8,5 @@ DPMF_CORES=0 dpmf doctor
 echo $? >&2
 DPMF_RAM=plenty dpmf doctor
 echo $? >&2
+DPMF_PAGE=96K dpmf doctor 2>&1 | head -n 1
 ls
