@@ -28,6 +28,34 @@ def much():
     return users, items, rng.normal(3, 1, size=len(users))
 
 
+class Machine(unittest.TestCase):
+    """What the environment says of the machine holds for Python, too."""
+
+    def test_cores(self):
+        users, items, ratings = made_up()
+        model = dpmf.Model(n_factors=4, n_epochs=1).fit(users, items, ratings)
+        begun = []
+
+        class Pool(ThreadPoolExecutor):
+            def __init__(self, threads):
+                begun.append(threads)
+                super().__init__(threads)
+
+        with mock.patch("dpmf.model.ThreadPoolExecutor", Pool):
+            with mock.patch.dict(os.environ, {"DPMF_CORES": "7"}):
+                model.recommend_many(users[:2])
+                model.recommend_many(ratings=[{int(items[0]): 4.0}])
+        self.assertEqual(begun, [7, 7])
+
+    def test_what_is_not_understood_is_refused(self):
+        users, items, ratings = made_up()
+        for name, value in (("DPMF_CORES", "many"), ("DPMF_RAM", "much"), ("DPMF_PAGE", "3"),
+                            ("DPMF_CACHES", "32K"), ("DPMF_KERNELS", "cray")):
+            with mock.patch.dict(os.environ, {name: value}):
+                with self.assertRaisesRegex(dpmf.UsageError, value):
+                    dpmf.Model(n_factors=4, n_epochs=1).fit(users, items, ratings)
+
+
 class Threads(unittest.TestCase):
     def test_the_lock_is_released(self):
         """Another thread counts while the library works: with the lock held it could not, in any of

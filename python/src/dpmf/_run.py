@@ -43,6 +43,13 @@ class Progress(NamedTuple):
 ProgressCallback = Callable[[Progress], Any]
 
 
+def cores() -> int:
+    """How many threads work where nobody says: as many as the library would use."""
+    machine, error = ffi.new("struct dpmf_machine *"), new_error()
+    check(lib.dpmf_machine_describe(machine, error), error)
+    return int(machine.cores)
+
+
 class _Call:
     """Something that the thread which called is to do, and what came of it."""
 
@@ -59,6 +66,8 @@ class Run:
                  replace: bool = False) -> None:
         """`shown` has a `callback` for progress, or None, and is closed after every call; `replace`
         lets outputs take the place of releases and of files of other kinds."""
+        error = new_error()
+        check(lib.dpmf_machine_check(error), error)  # DPMF_CORES and the like
         self.epochs: list[Epoch] = []
         self.total_epochs = 0
         self.trials: list[Any] = []  #: copies of the library's, of a search

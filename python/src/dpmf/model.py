@@ -18,7 +18,7 @@ from ._native import ffi, lib
 from ._pairs import pairs_of
 from ._progress import Shown
 from ._ratings import Named, Reading, Store, columns_of, store_from_columns, store_from_file
-from ._run import Epoch, ProgressCallback, Run
+from ._run import Epoch, ProgressCallback, Run, cores
 from ._seen import Seen, recommend_known
 from ._tables import feature_files
 from ._values import flag, is_path, memory_bytes, path_bytes, shown, whole
@@ -104,7 +104,8 @@ class Model(Measured):
     memory : int or str, optional
         Bytes, or a size such as "2GiB", that a fit may use.
     deterministic : bool
-        The same bits for any number of threads.
+        The same bits for any number of threads, from the same kernels on machines with the same
+        caches.
     progress : callable or bool, optional
         None shows progress in notebooks and on terminals, with tqdm where it is installed; True
         always, False never. A function is called with a `Progress` now and then, in the thread that
@@ -648,7 +649,7 @@ class Model(Measured):
                        by: Optional[str] = None) -> list[Recommendations]:
         """The same for each of several `users` (all of the model's, when None), or for several
         people with `ratings` of their own, by all threads: a list, in their order."""
-        threads = whole("n_threads", self.n_threads, 0, 4096) or len(os.sched_getaffinity(0))
+        threads = whole("n_threads", self.n_threads, 0, 4096) or cores()
         self._ready.shelf.room(n)  # a senseless n is told before there are threads
         self._ready.items.array  # and ids are read once
         if ratings is not None:
