@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE))
 
 import peers  # noqa: E402
 import report  # noqa: E402
-from work import SIZES, Failure, Work  # noqa: E402
+from work import CLAIMS, SIZES, Failure, Work  # noqa: E402
 
 
 def load_section(path):
@@ -106,11 +106,12 @@ def machine(work):
         sizes = ", ".join(f"L{level} {report.size_text(used[f'l{level}'])}" for level in (1, 2, 3))
         caches = sizes + (" (by DPMF_CACHES)" if used["from"] == "environment" else " (guessed)")
     kernels = [k["name"] for k in doctor["kernels"] if k["chosen"]]
+    claims = [f"{name}={work.env[name]}" for name in CLAIMS if work.env.get(name)]
     return {
         "processor": processor(), "threads": work.threads, "caches": caches,
         "memory": report.size_text(doctor["memory"]),
         "system": f"{platform.system()} {platform.release()}", "kernels": ", ".join(kernels),
-        "load": f"{os.getloadavg()[0]:.2f}",
+        "load": f"{os.getloadavg()[0]:.2f}", "claims": claims,
     }
 
 

@@ -13,8 +13,8 @@ table of every processor that has it, the newest first, each with where it is fr
 ends with `newest -->` shows the newest alone: figures that do not depend on the processor.
 
 Refused are a report of which a section failed, one that was made for another machine than it ran on
-(DPMF_CACHES), and a table of times whose measurements other work disturbed: --busy publishes that
-too, and it says so.
+(DPMF_CACHES, DPMF_CORES and the like), and a table of times whose measurements other work
+disturbed: --busy publishes that too, and it says so.
 """
 import argparse
 import json
@@ -141,10 +141,13 @@ def merged(kept, new, wanted, allow_busy):
 def check_sound(report):
     if report["failed"]:
         raise Refusal(f"sections of this report failed: {', '.join(report['failed'])}")
-    if "(" in report["machine"]["caches"]:
+    # A machine that reports no caches has guessed ones, and is published as what it is. A report
+    # that says nothing of claims is older, and guesses may be what someone named.
+    claims, caches = report["machine"].get("claims"), report["machine"]["caches"]
+    if claims or (claims is None and "(" in caches):
         raise Refusal(
-            "this report was made for a machine that was named, not seen: "
-            f"{report['machine']['caches']}"
+            "this report was made for a machine that was named, not seen: " +
+            (", ".join(claims) if claims else caches)
         )
 
 

@@ -236,6 +236,8 @@ def page(sections, facts):
             ("cores used", machine["threads"]), ("caches", machine["caches"]),
             ("memory", machine["memory"]), ("system", machine["system"]),
             ("load before", machine["load"])]
+    if machine.get("claims"):
+        rows.append(("run as if on another machine", ", ".join(machine["claims"])))
     rows += [(f"set: {d['name']}", d["label"]) for d in facts["datasets"]]
     rows += [(f"peer: {p['name']}", p["description"]) for p in facts["peers"]]
     rows += [(f"peer: {p['name']}", f"absent; {p['how']}") for p in facts["absent"]]

@@ -49,8 +49,8 @@ RANGES = {"netflix": "1:5", "yahoo": "0:5", "movielens": "1:5"}
 TEST_FRACTIONS = {"netflix": 0.014, "yahoo": 0.0223, "movielens": 0.1}
 # What tells dpmf of another machine than this one: a measurement under one says nothing about
 # another.
-MACHINE_VARIABLES = ("DPMF_CACHES", "DPMF_CORES", "DPMF_RAM", "DPMF_PAGE",
-                     "DPMF_KERNELS")
+CLAIMS = ("DPMF_CACHES", "DPMF_CORES", "DPMF_RAM", "DPMF_PAGE")
+MACHINE_VARIABLES = (*CLAIMS, "DPMF_KERNELS")
 
 
 class Failure(Exception):

@@ -9,6 +9,7 @@ from support import Scratch
 
 ZEN3, ZEN4 = ("L1 data 32 KiB, L2 unified 512 KiB, L3 unified 32 MiB",
               "L1 data 32 KiB, L2 unified 1 MiB, L3 unified 32 MiB")
+GUESSED = "L1 32 KiB, L2 256 KiB, L3 2 MiB (guessed)"
 DOCUMENT = ("# Here\n\n<!-- from report: small 30_speed.speed -->\n<!-- end -->\n\n"
             "<!-- from report: small 55_error.error newest -->\n<!-- end -->\nThe end.\n")
 
@@ -112,10 +113,20 @@ class PublishTest(Scratch):
         self.refused(a_report(1.11, failed=["30_speed"]), "30_speed", "--busy")
         self.refused(a_report(1.11, "L1 48 KiB, L2 2 MiB, L3 260 MiB (by DPMF_CACHES)"),
                      "named, not seen", "--busy")
+        as_if = a_report(1.11)
+        as_if["machine"]["claims"] = ["DPMF_CORES=64"]
+        self.refused(as_if, "named, not seen: DPMF_CORES=64", "--busy")
+        self.refused(a_report(1.11, GUESSED), "named, not seen", "--busy")
         less = a_report(1.11)
         less["sections"][0]["shown"] = []
         less["sections"][0]["shown"].append(table("other", 1))
         self.refused(less, "no table 30_speed.speed")
+
+    def test_a_machine_that_reports_no_caches(self):
+        report = a_report(1.11, GUESSED)
+        report["machine"]["claims"] = []
+        self.assertEqual(self.publish(report), 0)
+        self.assertIn(GUESSED, self.document())
 
     def test_check(self):
         self.assertEqual(self.publish(a_report(1.11), "--check"), 1)
