@@ -537,6 +537,20 @@ def test_an_undo_takes_back_what_stands_beside_it(page, material):
     assert page.run("return [[...dpmf.hidden], [...dpmf.later]]") == [hidden, kept]
 
 
+def test_a_skip_and_a_star_of_the_beginning_can_be_undone(page, material):
+    """The title is back in its place, and may be rated."""
+    page.open("file://" + material.page)
+    before = tile_titles(page)
+    page.find("#begin-grid .tile:nth-child(2) .quiet").click()
+    assert tile_titles(page) != before
+    page.press(Keys.CONTROL + "z")
+    assert tile_titles(page) == before and not page.find("#undo").is_enabled()
+    rate_tile(page, 3, 5)
+    page.find("#undo").click()
+    assert tile_titles(page) == before and stars_of(page) == {}
+    assert rate_tile(page, 3, 4) == before[2] and list(stars_of(page).values()) == [4]
+
+
 def test_a_reload_keeps_what_the_tab_may_keep(page, material):
     page.open("file://" + material.page)
     page.run("localStorage.clear(); sessionStorage.clear()")

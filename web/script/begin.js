@@ -79,9 +79,10 @@ function makeTile() {
     tile.facts = make("p", { class: "facts" });
     tile.stars = makeStars(0, "begin");
     tile.pass = quietButton("pass", () => {
-        passed.add(tile.item);
+        doing(() => passed.add(tile.item), false);
         fillTile(tile);
         showBegin();
+        $("undo").disabled = false;
         (tile.item < 0 ? $("begin") : tile.pass).focus();
     });
     tile.element.append(tile.cover, tile.name, tile.facts, make("div", { class: "act" }, tile.stars, tile.pass));
@@ -90,8 +91,16 @@ function makeTile() {
 
 /* Puts the next suggestion into a tile. */
 function fillTile(tile) {
-    const taken = new Set(tiles.filter((other) => other !== tile && other.item >= 0).map((other) => other.item));
-    tile.item = nextSuggestion(taken);
+    putTile(tile, nextSuggestion(new Set(tiles.filter((other) => other !== tile && other.item >= 0).map((other) => other.item))));
+}
+
+/* Undone: what was suggested then, where it was; not while the grid is closed or was made anew. */
+function suggestAgain(items) {
+    if (items.length === tiles.length) tiles.forEach((tile, i) => { if (tile.item !== items[i]) putTile(tile, items[i]); });
+}
+
+function putTile(tile, item) {
+    tile.item = item;
     tile.element.hidden = tile.item < 0;
     if (tile.item < 0) return;
     const cover = coverOf(tile.item);

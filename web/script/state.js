@@ -22,17 +22,18 @@ let frameTime = NaN;       /* ... and until it was laid out too */
 const UNDO_MAX = 200;
 const past = [];
 
-const snapshot = () => ({ ratings: new Map(ratings), hidden: new Set(hidden), later: new Set(later) });
+const snapshot = () => ({ ratings: new Map(ratings), hidden: new Set(hidden), later: new Set(later), passed: new Set(passed),
+    suggested: tiles.map((tile) => tile.item) });
 
 /* Does something, so that undo() takes it back. What fails leaves the person as before. A word about what was done before goes:
- * the undo beside it would take back this. */
-function doing(work) {
+ * the undo beside it would take back this. Not to keep is what no file has, such as which titles were skipped. */
+function doing(work, isToKeep = true) {
     const before = snapshot();
     work();
     toast(null);
     past.push(before);
     if (past.length > UNDO_MAX) past.shift();
-    isSaved = false;
+    if (isToKeep) isSaved = false;
 }
 
 function restore(before) {
@@ -44,6 +45,9 @@ function restore(before) {
     for (const [item, value] of before.ratings) ratings.set(item, value);
     later.clear();
     for (const item of before.later) later.add(item);
+    passed.clear();
+    for (const item of before.passed) passed.add(item);
+    suggestAgain(before.suggested);
 }
 
 function undo() {
