@@ -136,6 +136,14 @@ def test_hearts_for_events(page, material):
     names = page.texts(".why-table th[scope=row]")
     assert (names[:2] == ["liked by everyone", "your taste"] and names[-1] == "together" and
             not page.find_all(".expected"))
+    assert page.text(".yours span") == "I like it", "there are no ratings here"
+    page.press(Keys.ESCAPE)
+    title = pick_list(page)[1]
+    page.run(
+        """dpmf.bringFiles([{ name: "ratings.csv",
+            bytes: new TextEncoder().encode(arguments[0]) }])""",
+        f'Date,Name,Year,Letterboxd URI,Rating\n2021-01-01,"{title[:-7]}",{title[-5:-1]},u,1\n')
+    assert page.texts("#history-seen li")[0].startswith("Each counts as one that you like"), title
     page.press(Keys.ESCAPE)
     assert (said := page.console()) == [], said
 
@@ -337,6 +345,8 @@ def test_filter(page, material):
     import_ratings(page, material)
     page.find("#filter summary").click()
     assert sorted(page.texts("#filter-kinds .chip")) == KINDS
+    facts = " ".join(page.texts("#pick-list .facts"))
+    assert "Sci-Fi" not in facts and "Sci-\u2060Fi" in facts, "a line could end within a kind"
     everything = pick_list(page)
     page.run(
         "[...document.querySelectorAll('#filter-kinds .chip')].find((c) => c.textContent === "
