@@ -44,11 +44,13 @@ struct arrow_type arrow_type_decimal(int bytes, int scale) {
     if ((bytes != 4 && bytes != 8 && bytes != 16 && bytes != 32) || scale > SCALE_MAX ||
         scale < -SCALE_MAX)
         return arrow_type_other("decimals of an unusual size");
-    return (struct arrow_type){ARROW_DECIMAL, bytes, scale, 0, "decimal numbers"};
+    return (struct arrow_type){
+        .kind = ARROW_DECIMAL, .bytes = bytes, .scale = scale, .described = "decimal numbers"};
 }
 
 struct arrow_type arrow_type_timestamp(int64_t per_second) {
-    return (struct arrow_type){ARROW_TIMESTAMP, 8, 0, per_second, "timestamps"};
+    return (struct arrow_type){
+        .kind = ARROW_TIMESTAMP, .bytes = 8, .per_second = per_second, .described = "timestamps"};
 }
 
 /* d:precision,scale or d:precision,scale,bits */

@@ -38,6 +38,7 @@ struct arrow_type {
     int scale;             /* digits after the point, for decimals */
     int64_t per_second;    /* units in a second, for timestamps */
     const char *described; /* "a list", "text"; static */
+    bool is_uuid;          /* each text is a UUID, in small letters */
 };
 
 /* Reads the format string of the C data interface. @return false when it is no such string */

@@ -24,6 +24,7 @@
     CALL(column_blob)                                                                              \
     CALL(column_bytes)                                                                             \
     CALL(column_count)                                                                             \
+    CALL(column_decltype)                                                                          \
     CALL(column_double)                                                                            \
     CALL(column_int64)                                                                             \
     CALL(column_name)                                                                              \

@@ -190,7 +190,11 @@ static struct arrow_type text_type(const struct element *e) {
 
 static struct arrow_type fixed_type(const struct element *e) {
     const int n = e->fixed_bytes;
-    if (e->logical == LOGICAL_UUID && n == 16) return arrow_type_of(ARROW_TEXT_HELD);
+    if (e->logical == LOGICAL_UUID && n == 16) {
+        struct arrow_type type = arrow_type_of(ARROW_TEXT_HELD);
+        type.is_uuid = true;
+        return type;
+    }
     if (e->logical == LOGICAL_FLOAT16 && n == 2) return arrow_type_of(ARROW_FLOAT16);
     if (e->logical == LOGICAL_DECIMAL && n > 0 && n <= 32)
         return arrow_type_decimal(n <= 16 ? 16 : 32, e->scale);

@@ -469,10 +469,12 @@ static uint64_t bytes_held(const struct source *source) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Whether ids of this role are whole numbers, whatever the rows hold. */
-static bool has_numbers(const struct arrow_table *table, enum column_role role) {
-    const enum arrow_kind kind = table->fields[table->chosen[role]].type.kind;
-    return kind >= ARROW_INT8 && kind <= ARROW_DECIMAL;
+/* What the users' ids are, whatever the rows hold. */
+static enum store_ids ids_of(const struct arrow_table *table) {
+    const struct arrow_type *type = &table->fields[table->chosen[COLUMN_USER]].type;
+    if (type->is_uuid) return STORE_IDS_UUID;
+    return type->kind >= ARROW_INT8 && type->kind <= ARROW_DECIMAL ? STORE_IDS_WHOLE
+                                                                   : STORE_IDS_TEXT;
 }
 
 int arrow_source_open(struct arrow_table *table, const struct dpmf_input_options *options,
@@ -499,11 +501,10 @@ int arrow_source_open(struct arrow_table *table, const struct dpmf_input_options
                                    .bytes_read = bytes_read,
                                    .bytes_held = bytes_held};
     self->source.layout = store_layout_declared(); /* a schema's: no row decides it */
-    self->source.layout.formats = store_layout_format(table->format);
     int code =
         arrow_columns_find(table, options, table->chosen, &self->source.layout.holds_events, error);
-    if (code == 0 && has_numbers(table, COLUMN_USER))
-        self->source.layout.formats = store_layout_format_whole(table->format);
+    if (code == 0)
+        self->source.layout.formats = store_layout_format_of_ids(table->format, ids_of(table));
     return source_hand_over(&self->source, code, source);
 }
 

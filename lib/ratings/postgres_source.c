@@ -221,6 +221,15 @@ static bool put_copy(struct byte_buffer *sql, const struct database_url *url, si
     return done && database_sql_text(sql, ")) TO STDOUT (FORMAT binary)");
 }
 
+/* What the users' ids are, by their type. Of others than texts and whole numbers, such as addresses
+ * and numbers with digits after the point, the server makes a spelling of its own. */
+static enum store_ids ids_of(const struct postgres_source *self, uint32_t type) {
+    enum { UUID = 2950, PADDED_TEXT = 1042 }; /* OIDs in pg_type */
+    if (type == UUID) return STORE_IDS_UUID;
+    if (self->as_text[COLUMN_USER] && type != PADDED_TEXT) return STORE_IDS_EITHER;
+    return self->layout.type[COLUMN_USER] == COPY_TEXT ? STORE_IDS_TEXT : STORE_IDS_WHOLE;
+}
+
 /* Sets the layout, and the command that sends it. */
 static int plan_copy(struct postgres_source *self, const PGresult *described,
                      const struct dpmf_input_options *options, struct byte_buffer *sql,
@@ -247,6 +256,8 @@ static int plan_copy(struct postgres_source *self, const PGresult *described,
         used++;
     }
     if (code < 0) return code;
+    self->rows.source.layout.formats = store_layout_format_of_ids(
+        self->rows.source.format, ids_of(self, pq->ftype(described, column[COLUMN_USER])));
     int32_t next = 0;
     for (int role = 0; role < COLUMN_ROLES; role++)
         layout->field[role] = column[role] < 0 ? -1 : plain && used == n ? column[role] : next++;

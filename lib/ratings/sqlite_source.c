@@ -381,6 +381,17 @@ static int prepare(struct sqlite_source *self, const char *sql, struct dpmf_erro
     return 0;
 }
 
+/* What the users' ids are, by the type that their column was declared with: SQLite makes numbers of
+ * what is stored in a column of one kind, texts in one of the other, and nothing in the rest. */
+static enum store_ids ids_of(const char *declared) {
+    static const char *const texts[] = {"CHAR", "CLOB", "TEXT"};
+    if (!declared) return STORE_IDS_EITHER;
+    if (strcasestr(declared, "INT")) return STORE_IDS_WHOLE;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcasestr(declared, texts[i])) return STORE_IDS_TEXT;
+    return STORE_IDS_EITHER;
+}
+
 static int find_columns(struct sqlite_source *self, const struct dpmf_input_options *options,
                         struct dpmf_error *error) {
     size_t n = (size_t)self->sqlite.column_count(self->statement);
@@ -395,6 +406,12 @@ static int find_columns(struct sqlite_source *self, const struct dpmf_input_opti
         code = database_columns_find(&self->rows.url, options, names, n, self->column,
                                      &self->rows.source.layout.holds_events, error);
     free(names);
+    if (code == 0) {
+        const int user = (int)self->column[COLUMN_USER];
+        const char *declared = self->sqlite.column_decltype(self->statement, user);
+        self->rows.source.layout.formats =
+            store_layout_format_of_ids(self->rows.source.format, ids_of(declared));
+    }
     return code;
 }
 

@@ -22,6 +22,9 @@ static const char *why_not(const struct store_layout *layout) {
                "cut by time";
     case STORE_ORIGIN_DECLARED: break;
     }
+    if (layout->drops_bad && !layout->is_shard)
+        return "its inputs spell users differently, some as numbers and some as text: nobody could "
+               "say whether 7 and 007 are one person";
     if (layout->is_shard && layout->drops_bad)
         return "this is one of several shards, and other people's ratings decided who is in it";
     return "a bad record would have ended its import: one person could have decided whether there "
@@ -90,8 +93,11 @@ int release_input_check(const struct dpmf_store *store, bool ranks, struct dpmf_
     declare(layout, settings, sizeof settings);
     snprintf(hint, sizeof hint, "import the ratings again, with%s {on-error skip}", settings);
     error_set(error, DPMF_ERR_PRIVACY_REFUSED, "%s", why_not(layout));
-    if (layout->is_shard && layout->origin == STORE_ORIGIN_DECLARED && layout->drops_bad)
+    const bool is_read_well = layout->origin == STORE_ORIGIN_DECLARED && layout->drops_bad;
+    if (layout->is_shard && is_read_well)
         error_hint(error, "give the directory of all shards, or the store that was cut");
+    else if (is_read_well)
+        error_hint(error, "write all of them in one format, with each user's id in one spelling");
     else if (info.is_temporary)
         error_hint(error, "open the ratings, or pass the arrays, with by_record set");
     else if (layout->origin == STORE_ORIGIN_TOGETHER)

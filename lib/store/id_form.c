@@ -41,27 +41,42 @@ struct id_form id_form_of_format(const char *format) {
 struct id_form id_form_either(const struct id_form *a, const struct id_form *b) {
     bool same = a->without && b->without && strcmp(a->without, b->without) == 0;
     return (struct id_form){
-        .takes_text = a->takes_text || b->takes_text,
+        .takes_text = a->takes_text || b->takes_text || a->is_uuid != b->is_uuid,
         .takes_whole = a->takes_whole || b->takes_whole,
         .is_signed = a->is_signed || b->is_signed,
         .from_one = a->from_one && b->from_one,
+        .is_uuid = a->is_uuid || b->is_uuid,
         .is_utf8 = a->is_utf8 && b->is_utf8,
         .without = same ? a->without : NULL,
     };
 }
 
+/* The form of the ids of a format whose schema says what they are. A column of SQLite may hold
+ * anything, whatever it was declared as, and so may a UUID that a database makes text by a cast of
+ * its own. */
+static struct id_form form_of_schema(const char *format, enum store_ids ids, bool is_queried) {
+    static const struct id_form numbers = {.takes_whole = true, .is_signed = true};
+    const bool by_schema = strcmp(format, "arrow") == 0 || strcmp(format, "parquet") == 0 ||
+                           strcmp(format, "postgres") == 0;
+    if (by_schema && ids == STORE_IDS_WHOLE) return numbers;
+    if (by_schema && ids == STORE_IDS_UUID)
+        return (struct id_form){.is_uuid = true, .takes_text = is_queried};
+    return id_form_of_format(format);
+}
+
 /* Where a store does not say by which readers its ids were made, an id means all that it could
  * mean. */
 struct id_form store_id_form(const struct dpmf_store *store) {
-    static const struct id_form numbers = {.takes_whole = true, .is_signed = true};
     const struct store_layout *layout = store_layout_of(store);
-    bool any = layout->formats & (STORE_FORMAT_ARROW_WHOLE | STORE_FORMAT_PARQUET_WHOLE);
-    struct id_form all = any ? numbers : id_form_of_format("");
+    struct id_form all = id_form_of_format("");
+    enum store_ids ids;
+    bool any = false;
     const char *name;
-    if (layout->origin == STORE_ORIGIN_UNKNOWN) return id_form_of_format("");
-    for (size_t i = 0; (name = store_layout_format_name(i)) != NULL; i++) {
-        if (!(layout->formats >> i & 1)) continue;
-        const struct id_form form = id_form_of_format(name);
+    if (layout->origin == STORE_ORIGIN_UNKNOWN) return all;
+    for (int i = 0; i < 32; i++) {
+        const uint32_t bit = layout->formats & UINT32_C(1) << i;
+        if (bit == 0 || !(name = store_layout_bit(bit, &ids))) continue;
+        const struct id_form form = form_of_schema(name, ids, layout->is_queried);
         all = any ? id_form_either(&all, &form) : form;
         any = true;
     }
@@ -104,6 +119,7 @@ static const char *find_fault(const struct id_form *form, const char *text, size
 
 static const char *why_no_text(const struct id_form *form) {
     if (form->takes_text) return "the id holds what separates columns in the ratings";
+    if (form->is_uuid) return "the ids of the ratings are UUIDs, and this is none";
     if (form->from_one) return "the ids of the ratings are whole numbers from 1, and this is none";
     return "the ids of the ratings are whole numbers, and this is none";
 }
@@ -133,6 +149,26 @@ static size_t spell_signed(const char *text, size_t n, struct id_text *out) {
     return 1;
 }
 
+/* A UUID as databases take it: 32 digits in letters of any size, perhaps in braces, and with a
+ * hyphen after any four digits or without. @return how many there are, 0 or 1 */
+static size_t spell_uuid(const char *text, size_t n, struct id_text *out) {
+    enum { DIGITS = 32 };
+    static const char hexadecimal[] = "0123456789abcdefABCDEF";
+    size_t digits = 0, at = 0;
+    if (n >= 2 && text[0] == '{' && text[n - 1] == '}') text++, n -= 2;
+    out->text = out->number;
+    out->n = 0;
+    for (; at < n && digits < DIGITS; at++) {
+        if (text[at] == '-' && digits > 0 && digits % 4 == 0 && text[at - 1] != '-') continue;
+        const char *digit = memchr(hexadecimal, text[at], sizeof hexadecimal - 1);
+        if (!digit) return 0;
+        if (digits >= 8 && digits <= 20 && digits % 4 == 0) out->number[out->n++] = '-';
+        out->number[out->n++] = *digit >= 'A' && *digit <= 'F' ? digit[-6] : *digit;
+        digits++;
+    }
+    return digits == DIGITS && at == n;
+}
+
 size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
                      struct id_text out[ID_SPELLINGS], int *code, const char **why) {
     const char *digits = text;
@@ -142,7 +178,9 @@ size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
     if (*why) return 0;
     if (form->takes_text && !(form->without && holds(text, n, form->without)))
         out[count++] = (struct id_text){.text = text, .n = n};
-    if (form->is_signed && count == 0)
+    if (form->is_uuid && spell_uuid(text, n, &out[count]))
+        count += count == 0 || out[count].n != n || memcmp(out[count].text, text, n) != 0;
+    else if (form->is_signed && count == 0)
         count = spell_signed(text, n, &out[0]);
     else if (form->takes_whole && number_parse_whole(&digits, &n_digits, &number) &&
              !(form->from_one && number == 0) && (count == 0 || n_digits != n))

@@ -13,6 +13,7 @@ struct id_form {
     bool takes_whole;    /* whole numbers, without zeroes in front */
     bool is_signed;      /* whether whole numbers may be negative, and of any size */
     bool from_one;       /* whether numbers begin at 1: rows of a matrix */
+    bool is_uuid;        /* UUIDs, in small letters */
     bool is_utf8;        /* whether only UTF-8 can be read */
     const char *without; /* characters that separate columns, and so occur in no id; NULL: none */
 };
@@ -35,7 +36,8 @@ struct id_text {
 enum { ID_SPELLINGS = 2 };
 
 /* The ids that a text means. Where ids are texts or numbers, 0001 and 1.0 are two: themselves, and
- * 1. What is found may not be copied elsewhere.
+ * 1; so is a UUID in capitals, where ids are texts or UUIDs. What is found may not be copied
+ * elsewhere.
  * @return how many; 0: no such id can be in the ratings, *code and *why say why not, without the
  * text itself */
 size_t id_form_spell(const struct id_form *form, const char *text, size_t n,

@@ -17,9 +17,32 @@ static const char *const formats[] = {
     "inter", "jsonl", "sqlite",    "postgres", "arrays",  "synth", "arrow",        "parquet",
 };
 
-enum { N_FORMATS = sizeof formats / sizeof formats[0] };
+enum { N_FORMATS = sizeof formats / sizeof formats[0], FIRST_VARIANT = 24 };
 
-_Static_assert(N_FORMATS <= 30, "a bit each; the last two are those of columns of numbers");
+_Static_assert(N_FORMATS <= FIRST_VARIANT, "a bit each, below those of variants");
+
+/* Formats whose ids are not texts. */
+static const struct format_ids {
+    const char *name;
+    enum store_ids ids;
+} formats_ids[] = {
+    {"matrixmarket", STORE_IDS_WHOLE}, {"libmf", STORE_IDS_WHOLE},   {"synth", STORE_IDS_WHOLE},
+    {"jsonl", STORE_IDS_EITHER},       {"arrays", STORE_IDS_EITHER}, {"sqlite", STORE_IDS_EITHER},
+};
+
+/* Formats by a schema that says otherwise, shown by the same name; from the last bit down, which is
+ * in files: add at the end. */
+static const struct format_ids variants[] = {
+    {"arrow", STORE_IDS_WHOLE},    {"parquet", STORE_IDS_WHOLE},   {"parquet", STORE_IDS_UUID},
+    {"postgres", STORE_IDS_WHOLE}, {"postgres", STORE_IDS_UUID},   {"sqlite", STORE_IDS_TEXT},
+    {"sqlite", STORE_IDS_WHOLE},   {"postgres", STORE_IDS_EITHER},
+};
+
+enum { N_VARIANTS = sizeof variants / sizeof variants[0] };
+
+_Static_assert(N_VARIANTS <= 32 - FIRST_VARIANT, "above the bits of formats");
+
+static uint32_t variant_bit(size_t i) { return UINT32_C(1) << (31 - i); }
 
 struct store_layout store_layout_declared(void) {
     return (struct store_layout){.origin = STORE_ORIGIN_DECLARED, .drops_bad = true};
@@ -32,8 +55,39 @@ uint32_t store_layout_format(const char *name) {
     return 0;
 }
 
-uint32_t store_layout_format_whole(const char *name) {
-    return strcmp(name, "parquet") == 0 ? STORE_FORMAT_PARQUET_WHOLE : STORE_FORMAT_ARROW_WHOLE;
+uint32_t store_layout_format_of_ids(const char *name, enum store_ids ids) {
+    for (size_t i = 0; i < N_VARIANTS; i++)
+        if (variants[i].ids == ids && strcmp(variants[i].name, name) == 0) return variant_bit(i);
+    return store_layout_format(name);
+}
+
+const char *store_layout_bit(uint32_t bit, enum store_ids *ids) {
+    for (size_t i = 0; i < N_VARIANTS; i++) {
+        if (bit != variant_bit(i)) continue;
+        *ids = variants[i].ids;
+        return variants[i].name;
+    }
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        if (bit != UINT32_C(1) << i) continue;
+        *ids = STORE_IDS_TEXT;
+        for (size_t k = 0; k < sizeof formats_ids / sizeof formats_ids[0]; k++)
+            if (strcmp(formats_ids[k].name, formats[i]) == 0) *ids = formats_ids[k].ids;
+        return formats[i];
+    }
+    return NULL;
+}
+
+/* Two inputs in which each record decides are alike where they are of one format. */
+bool store_layout_mixes_ids(const struct store_layout *layout) {
+    enum store_ids first = STORE_IDS_TEXT, ids = STORE_IDS_TEXT;
+    const char *first_name = NULL, *name;
+    for (int i = 0; i < 32; i++) {
+        const uint32_t bit = layout->formats & UINT32_C(1) << i;
+        if (bit == 0 || !(name = store_layout_bit(bit, &ids))) continue;
+        if (!first_name) first = ids, first_name = name;
+        if (ids != first || (ids == STORE_IDS_EITHER && strcmp(name, first_name) != 0)) return true;
+    }
+    return false;
 }
 
 const char *store_layout_format_name(size_t i) { return i < N_FORMATS ? formats[i] : NULL; }
@@ -69,7 +123,8 @@ void store_layout_join(struct store_layout *all, const struct store_layout *one)
 }
 
 bool store_layout_is_by_record(const struct store_layout *layout) {
-    return layout->origin == STORE_ORIGIN_DECLARED && layout->drops_bad && !layout->is_shard;
+    return layout->origin == STORE_ORIGIN_DECLARED && layout->drops_bad && !layout->is_shard &&
+           !store_layout_mixes_ids(layout);
 }
 
 struct dpmf_layout store_layout_shown(const struct store_layout *layout) {
@@ -81,8 +136,8 @@ struct dpmf_layout store_layout_shown(const struct store_layout *layout) {
                                 .is_queried = layout->is_queried};
     uint32_t read = layout->formats;
     size_t n = 0;
-    if (read & STORE_FORMAT_ARROW_WHOLE) read |= store_layout_format("arrow");
-    if (read & STORE_FORMAT_PARQUET_WHOLE) read |= store_layout_format("parquet");
+    for (size_t i = 0; i < N_VARIANTS; i++)
+        if (read & variant_bit(i)) read |= store_layout_format(variants[i].name);
     for (size_t i = 0; i < N_FORMATS && n < sizeof shown.formats; i++)
         if (read >> i & 1)
             n += (size_t)snprintf(shown.formats + n, sizeof shown.formats - n, "%s%s",

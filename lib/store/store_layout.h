@@ -62,15 +62,28 @@ struct store_layout {
 /* A layout that nobody's record decided, of what was not read but made. */
 struct store_layout store_layout_declared(void);
 
-/* The formats arrow and parquet, with a column of numbers for the users: shown as these. */
-#define STORE_FORMAT_ARROW_WHOLE (UINT32_C(1) << 31)
-#define STORE_FORMAT_PARQUET_WHOLE (UINT32_C(1) << 30)
+/* What the users' ids of an input are, by its format or its schema, whatever the records are. */
+enum store_ids {
+    STORE_IDS_TEXT,   /* texts, kept as they are */
+    STORE_IDS_WHOLE,  /* whole numbers, spelled without zeroes in front */
+    STORE_IDS_UUID,   /* spelled in small letters */
+    STORE_IDS_EITHER, /* each record decides for itself */
+};
 
 /* @return the bit of a format's name, 0 for one that is not known */
 uint32_t store_layout_format(const char *name);
 
-/* @return the bit of arrow or parquet, with a column of numbers for the users */
-uint32_t store_layout_format_whole(const char *name);
+/* @return the bit of a format whose schema says what the users' ids are; of one that makes no such
+ * difference the format's own */
+uint32_t store_layout_format_of_ids(const char *name, enum store_ids ids);
+
+/* The format and the users' ids that a bit stands for. @return the format's name, NULL for a bit
+ * without one */
+const char *store_layout_bit(uint32_t bit, enum store_ids *ids);
+
+/* @return whether inputs spell users' ids in different ways, 7 and 007: then nobody can say who is
+ * one person, and a wish would find one of the two */
+bool store_layout_mixes_ids(const struct store_layout *layout);
 
 /* @return the i-th format's name, NULL past the last */
 const char *store_layout_format_name(size_t i);
@@ -95,8 +108,8 @@ enum store_kin {
 };
 enum store_kin store_layout_kin(const struct store_layout *a, const struct store_layout *b);
 
-/* @return whether each record was read by itself, whatever the others are, and nobody's presence
- * follows from anyone else's */
+/* @return whether each record was read by itself, whatever the others are, nobody's presence
+ * follows from anyone else's, and ids mean the same people in all inputs */
 bool store_layout_is_by_record(const struct store_layout *layout);
 
 /* The layout as programs see it. */

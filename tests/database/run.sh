@@ -317,6 +317,33 @@ kind "a table with a generated column that is not read" proven "$base?table=gene
 kind "a table with a domain over a built-in type" proven "$base?table=domains"
 kind "a table with built-in types" proven "$base?table=built_in"
 kind "a table with built-in types as text" proven "$base?table=addresses"
+
+# A wish means whom the column's type means by it.
+sql <<'SQL'
+INSERT INTO built_in VALUES ('0A000000-0000-0000-0000-00000000000B', 'a', 3),
+    ('0A000000-0000-0000-0000-00000000000C', 'a', 3);
+CREATE TABLE numbered ("user" bigint, item text, rating int);
+INSERT INTO numbered VALUES (7, 'a', 3), (-8, 'b', 4);
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC;
+SQL
+# wish NAME ID FOUND ADDRESS: that of a user who is found, or the words of a refusal
+wish() {
+    printf 'user,epsilon\n%s,0\n' "$2" >wishes.csv
+    "$dpmf" train -q "$4" --replace --epsilon 1 --rating-range 1:5 --catalogue kinds.items \
+        --ledger kinds.ledger --user-privacy wishes.csv --json -o kinds.safetensors >said 2>&1
+    grep -q "$3" said
+    report $? "a wish for $1"
+}
+one='"users":1,.*"users_left_out":1,.*"wishes_of_nobody":0'
+wish "a uuid in capitals" 0A000000-0000-0000-0000-00000000000B "$one" "$base?table=built_in"
+wish "a uuid without hyphens" 0A00000000000000000000000000000b "$one" "$base?table=built_in"
+wish "a uuid of a query" 0A000000-0000-0000-0000-00000000000B "$one" \
+    "$base?query=SELECT * FROM built_in"
+wish "what is no uuid" 7 'are UUIDs, and this is none' "$base?table=built_in"
+wish "a whole number" 007 "$one" "$base?table=numbered"
+wish "a negative number" -08 "$one" "$base?table=numbered"
+wish "what is no whole number" ann 'are whole numbers, and this is none' "$base?table=numbered"
+
 if sql -c 'ALTER TABLE young INHERIT old' 2>/dev/null; then # not since PostgreSQL 16
     kind "a table with an heir that generates a rating" partial "$base?table=old"
 fi

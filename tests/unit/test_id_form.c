@@ -116,6 +116,49 @@ static void test_signed(void **state) {
     assert_string_equal(spell(&either, "ann", 3, out), none);
 }
 
+/* As a column of UUIDs in a database or in Parquet holds them: in small letters. */
+static void test_uuids(void **state) {
+    static const char none[] = "the ids of the ratings are UUIDs, and this is none";
+    static const char same[] = "[0a0b0c0d-0e0f-1011-abcd-00000000000b]";
+    static const struct id_form form = {.is_uuid = true},
+                                queried = {.is_uuid = true, .takes_text = true};
+    static const char *const cases[][2] = {
+        {"0a0b0c0d-0e0f-1011-abcd-00000000000b", same},
+        {"0A0B0C0D-0E0F-1011-ABCD-00000000000B", same},
+        {"{0a0b0c0D-0e0f-1011-aBcD-00000000000b}", same},
+        {"0a0b0c0d0e0f1011ABCD00000000000b", same},
+        {"0a0b-0c0d-0e0f-1011-abcd-0000-0000-000b", same},
+        {"0a0b0c0d-0e0f-1011-abcd-00000000000", none},
+        {"0a0b0c0d-0e0f-1011-abcd-00000000000b0", none},
+        {"0a0b0c0d-0e0f-1011-abcd-00000000000b-", none},
+        {"-0a0b0c0d-0e0f-1011-abcd-00000000000b", none},
+        {"0a0b0c0d--0e0f-1011-abcd-00000000000b", none},
+        {"0a0b0c-0d0e0f-1011-abcd-00000000000b", none},
+        {"{0a0b0c0d-0e0f-1011-abcd-00000000000b", none},
+        {"0a0b0c0d-0e0f-1011-abcd-00000000000g", none},
+        {"0a0b0c0d-0e0f-1011-abcd-00000000000b ", none},
+        {"{}", none},
+        {"{", none},
+        {"7", none},
+    };
+    char out[4 * TEXT_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(spell(&form, cases[i][0], strlen(cases[i][0]), out), cases[i][1]);
+    assert_string_equal(spell(&queried, "ann", 3, out), "[ann]");
+    assert_string_equal(spell(&queried, cases[0][0], strlen(cases[0][0]), out), same);
+    assert_string_equal(
+        spell(&queried, cases[1][0], strlen(cases[1][0]), out),
+        "[0A0B0C0D-0E0F-1011-ABCD-00000000000B][0a0b0c0d-0e0f-1011-abcd-00000000000b]");
+    const struct id_form csv = id_form_of_format("csv");
+    struct id_form either = id_form_either(&csv, &form);
+    assert_string_equal(
+        spell(&either, cases[1][0], strlen(cases[1][0]), out),
+        "[0A0B0C0D-0E0F-1011-ABCD-00000000000B][0a0b0c0d-0e0f-1011-abcd-00000000000b]");
+    either = id_form_either(&form, &form);
+    assert_string_equal(spell(&either, "ann", 3, out), none);
+}
+
 static void test_either(void **state) {
     (void)state;
     char out[4 * TEXT_MAX];
@@ -255,9 +298,8 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling),
-        cmocka_unit_test(test_signed),
-        cmocka_unit_test(test_either),
+        cmocka_unit_test(test_spelling),       cmocka_unit_test(test_signed),
+        cmocka_unit_test(test_uuids),          cmocka_unit_test(test_either),
         cmocka_unit_test(test_as_the_readers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -387,6 +387,64 @@ static void ids_follow_the_formats(void **state) {
     }
 }
 
+/* Of inputs that spell ids differently nobody could say who is one person: a wish of 7 would leave
+ * 007 in. The formats and schemas decide, whatever the ids are. */
+static void mixed_ids_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        enum store_ids a_ids, b_ids;
+        bool mixes;
+    } cases[] = {
+        {"csv", "tsv", STORE_IDS_TEXT, STORE_IDS_TEXT, false},
+        {"csv", "movielens", STORE_IDS_TEXT, STORE_IDS_TEXT, false},
+        {"csv", "libmf", STORE_IDS_TEXT, STORE_IDS_WHOLE, true},
+        {"libmf", "matrixmarket", STORE_IDS_WHOLE, STORE_IDS_WHOLE, false},
+        {"jsonl", "jsonl", STORE_IDS_EITHER, STORE_IDS_EITHER, false},
+        {"jsonl", "csv", STORE_IDS_EITHER, STORE_IDS_TEXT, true},
+        {"jsonl", "sqlite", STORE_IDS_EITHER, STORE_IDS_EITHER, true},
+        {"jsonl", "libmf", STORE_IDS_EITHER, STORE_IDS_WHOLE, true},
+        {"parquet", "parquet", STORE_IDS_WHOLE, STORE_IDS_WHOLE, false},
+        {"parquet", "parquet", STORE_IDS_WHOLE, STORE_IDS_TEXT, true},
+        {"parquet", "parquet", STORE_IDS_UUID, STORE_IDS_TEXT, true},
+        {"parquet", "arrow", STORE_IDS_WHOLE, STORE_IDS_WHOLE, false},
+        {"parquet", "csv", STORE_IDS_TEXT, STORE_IDS_TEXT, false},
+        {"parquet", "postgres", STORE_IDS_UUID, STORE_IDS_UUID, false},
+        {"postgres", "csv", STORE_IDS_TEXT, STORE_IDS_TEXT, false},
+        {"postgres", "csv", STORE_IDS_WHOLE, STORE_IDS_TEXT, true},
+        {"postgres", "libmf", STORE_IDS_EITHER, STORE_IDS_WHOLE, true},
+        {"sqlite", "csv", STORE_IDS_TEXT, STORE_IDS_TEXT, false},
+        {"sqlite", "libmf", STORE_IDS_WHOLE, STORE_IDS_WHOLE, false},
+        {"sqlite", "csv", STORE_IDS_EITHER, STORE_IDS_TEXT, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct store_layout all = store_layout_declared(), one = store_layout_declared();
+        enum store_ids ids = STORE_IDS_TEXT;
+        one.formats = store_layout_format_of_ids(cases[i].a, cases[i].a_ids);
+        assert_string_equal(store_layout_bit(one.formats, &ids), cases[i].a);
+        assert_int_equal(ids, cases[i].a_ids);
+        store_layout_join(&all, &one);
+        assert_true(store_layout_is_by_record(&all));
+        one.formats = store_layout_format_of_ids(cases[i].b, cases[i].b_ids);
+        store_layout_join(&all, &one);
+        assert_int_equal(store_layout_mixes_ids(&all), cases[i].mixes);
+        assert_int_equal(store_layout_is_by_record(&all), !cases[i].mixes);
+    }
+
+    struct dpmf_store *store = NULL;
+    struct dpmf_error error = {0};
+    static const char *const inputs[] = {"a.dpr", "b.dpr"};
+    struct dpmf_input_options options = options_of(NULL, NULL, 0, true);
+    import_text("in", "user,item,rating\n007,1,3\n", options, "a.dpr");
+    import_text("in", "7 1 3\n", options_of("libmf", NULL, 0, true), "b.dpr");
+    assert_int_equal(dpmf_import(inputs, 2, "both.dpr", &options, NULL, NULL, NULL), 0);
+    assert_int_equal(dpmf_store_open("both.dpr", NULL, NULL, &store, NULL), 0);
+    assert_int_equal(release_input_check(store, false, &error), DPMF_ERR_PRIVACY_REFUSED);
+    assert_non_null(strstr(error.message, "7 and 007"));
+    assert_non_null(strstr(error.hint, "one format"));
+    dpmf_store_close(store);
+}
+
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* A store of 0.1.0 has zeroes where the layout is: it is read, and refused by private runs alone.
@@ -451,8 +509,8 @@ static void all_formats_are_shown(void **state) {
     }
     assert_int_equal(*at, '\0');
     assert_string_equal(shown.origin, "declared");
-    assert_true(shown.drops_bad && shown.is_by_record);
-    layout.formats = STORE_FORMAT_ARROW_WHOLE;
+    assert_true(shown.drops_bad && !shown.is_by_record); /* they spell ids differently */
+    layout.formats = store_layout_format_of_ids("arrow", STORE_IDS_WHOLE);
     assert_string_equal(store_layout_shown(&layout).formats, "arrow");
 }
 
@@ -472,12 +530,19 @@ static int remove_directory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources_say_what_decided), cmocka_unit_test(fields_are_kept),
-        cmocka_unit_test(flags_are_kept),           cmocka_unit_test(refusals_name_the_settings),
-        cmocka_unit_test(inputs_are_joined),        cmocka_unit_test(stores_carry_it_on),
-        cmocka_unit_test(arrays_are_declared),      cmocka_unit_test(ids_follow_the_formats),
-        cmocka_unit_test(old_stores_are_read),      cmocka_unit_test(wrong_layouts_are_refused),
-        cmocka_unit_test(all_formats_are_shown),    cmocka_unit_test(halves_know_each_other),
+        cmocka_unit_test(sources_say_what_decided),
+        cmocka_unit_test(fields_are_kept),
+        cmocka_unit_test(flags_are_kept),
+        cmocka_unit_test(refusals_name_the_settings),
+        cmocka_unit_test(inputs_are_joined),
+        cmocka_unit_test(stores_carry_it_on),
+        cmocka_unit_test(arrays_are_declared),
+        cmocka_unit_test(mixed_ids_are_refused),
+        cmocka_unit_test(ids_follow_the_formats),
+        cmocka_unit_test(old_stores_are_read),
+        cmocka_unit_test(wrong_layouts_are_refused),
+        cmocka_unit_test(all_formats_are_shown),
+        cmocka_unit_test(halves_know_each_other),
     };
     return cmocka_run_group_tests(tests, enter_directory, remove_directory);
 }

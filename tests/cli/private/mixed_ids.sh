@@ -1,0 +1,37 @@
+# Inputs that spell ids differently, by their formats and schemas: 7 and 007 may be one person, who
+# would count twice, and whose wish would leave one of the two in. The ids decide nothing.
+dpmf ledger init -q l
+printf 'item\na\n1\n' >items
+printf 'user,epsilon\n7,0\n' >wishes
+mkdir alike
+printf '{"user":7,"item":"a","rating":4}\n' >r.jsonl
+printf 'user,item,rating\n007,a,4\n' >alike/one.csv
+printf 'user\titem\trating\n7\ta\t4\n' >alike/two.tsv
+printf '7 1 4\n' >r.libmf
+python3 - <<'PYTHON'
+import sqlite3
+database = sqlite3.connect("r.db")
+for name, kind in (("numbers", "BIGINT"), ("texts", "VARCHAR(20)"), ("other", "")):
+    database.execute(f"CREATE TABLE {name} (user {kind}, item, rating)")
+    database.execute(f"INSERT INTO {name} VALUES ('ann', 'a', 3)")
+database.commit()
+PYTHON
+dpmf import -q r.libmf --format libmf --on-error skip -o numbers.dpr
+dpmf import -q r.jsonl --format jsonl --on-error skip -o each.dpr
+dpmf import -q alike/one.csv --on-error skip -o texts.dpr
+try() {
+    dpmf import -q --on-error skip -o all.dpr "$@"
+    dpmf describe all.dpr | grep -o 'private runs.*'
+    dpmf train --replace -q all.dpr --epsilon 1 --rating-range 1:5 --catalogue items \
+        --user-privacy wishes --ledger l -o x.safetensors >/dev/null 2>err
+    echo "$*: $?"
+    grep '^dpmf: error' err
+}
+try texts.dpr numbers.dpr
+try texts.dpr each.dpr
+try each.dpr
+try alike/one.csv alike/two.tsv
+try texts.dpr 'sqlite:r.db?table=numbers'
+try numbers.dpr 'sqlite:r.db?table=numbers'
+try texts.dpr 'sqlite:r.db?table=texts'
+try texts.dpr 'sqlite:r.db?table=other'
