@@ -271,6 +271,66 @@ class Catalogues(FolderTest):
         self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))
 
 
+    def test_wishes_by_an_index(self):
+        """Of a frame or a series it is the users where it is named so, or a series of texts; an
+        index of another name may be anything."""
+        frames = pandas()
+        frame = frames.DataFrame({"user": [3, 4], "epsilon": [0.0, 0.5], "row": [3, 4]})
+        texts = frames.Series([0.0, 0.5], index=["3", "4"])
+        for wishes in (frame.set_index("user")[["epsilon"]], frame.set_index("user")["epsilon"],
+                       frame.set_index("row")[["user", "epsilon"]], texts,
+                       texts.rename_axis("userId")):
+            with quiet():
+                model = private_model(self.folder, catalogue=range(50),
+                                      user_privacy=wishes).fit(*self.ratings)
+            self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))
+            self.assertEqual(model.report_["wishes_of_nobody"], 0)
+        before = releases_in(self.folder / "ledger")
+        by_two = frame.set_index(["user", "row"])["epsilon"]
+        for wishes in (frame.set_index("row")["epsilon"], frame.set_index("row")[["epsilon"]],
+                       texts.rename_axis("row"), by_two,
+                       frames.Series([0.0, 0.5], index=[3.0, 4.0]),
+                       frames.Series([0.0, 0.5], index=frames.Index([3, 4], dtype=object)),
+                       frame.set_index("user", drop=False)):
+            with self.assertRaises((dpmf.UsageError, dpmf.InputError)):
+                private_model(self.folder, catalogue=range(50),
+                              user_privacy=wishes).fit(*self.ratings)
+        self.assertEqual(releases_in(self.folder / "ledger"), before)
+
+    def test_lazy_tables(self):
+        """Lazy frames of polars are collected; what their library says of one that fails is not
+        repeated."""
+
+        class LazyFrame:
+            """What is used of it; its columns cannot be had one by one."""
+
+            def __init__(self, made):
+                self.made = made
+
+            @property
+            def columns(self):
+                return ["nothing"]
+
+            def __getitem__(self, key):
+                raise TypeError("alice")
+
+            def collect(self):
+                if self.made is None:
+                    raise ValueError("alice")
+                return self.made
+
+        wishes = LazyFrame(ArrowTable(user=[3, 4], epsilon=[0.0, 0.5]))
+        catalogue = LazyFrame(ArrowTable(item=list(range(50))))
+        with quiet():
+            model = private_model(self.folder, catalogue=catalogue,
+                                  user_privacy=wishes).fit(*self.ratings)
+        self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))
+        for name in ("user_privacy", "catalogue"):
+            with self.assertRaises(dpmf.InputError) as caught:
+                private_model(self.folder, **{"catalogue": range(50), name: LazyFrame(None)}).fit(
+                    *self.ratings)
+            self.assertNotIn("alice", "".join(traceback.format_exception(caught.exception)))
+
     def refused(self, kind, **parameters):
         with quiet(), self.assertRaises(kind):
             private_model(self.folder, **{"catalogue": range(50), **parameters}).fit(*self.ratings)

@@ -11,6 +11,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
+from ._arrow import is_lazy
 from ._native import ffi, lib
 from .errors import InputError
 
@@ -44,6 +45,8 @@ def _name(name: Any) -> str:
 
 def frame_of(value: Any) -> Optional[Frame]:
     """The named columns of a frame, a table or a structured array; None for anything else."""
+    if is_lazy(value):
+        return frame_of(_made_of(value, lambda query: query.collect()))
     schema = getattr(value, "schema", None)
     if hasattr(schema, "names") and callable(getattr(value, "column", None)):  # of Arrow
         return Frame(list(map(_name, schema.names)), value.column)

@@ -124,33 +124,52 @@ def _epsilon_places(frame: Frame) -> list[int]:
     return [place for place, name in enumerate(frame.names) if _is_epsilon(name)]
 
 
-def _wishes_of_frame(frame: Frame) -> list[tuple[Any, Any]]:
-    users = _the_column(frame, "user_privacy", frame.places("user"), "user")
+def _names_user(index: Any) -> bool:
+    name = getattr(index, "name", None)
+    return isinstance(name, str) and role_of(name) == "user"
+
+
+def _wishes_of_frame(frame: Frame, index: Any = None) -> list[tuple[Any, Any]]:
+    """The users are a column or, where it has that name, the index of the frame; never both."""
+    places = frame.places("user")
+    if _names_user(index) and places:
+        raise InputError(lib.DPMF_ERR_INPUT_HEADER,
+                         "a column of user_privacy and its index could both be user",
+                         "keep one of them, as frame.reset_index(drop=True) does")
+    users = (index if _names_user(index) else
+             _the_column(frame, "user_privacy", places, "user"))
     epsilons = _the_column(frame, "user_privacy", _epsilon_places(frame), "epsilon")
     ids, wishes = ids_of(users), values_of(epsilons)
     check_lengths("user_privacy", ids, wishes)
     return list(zip(ids, wishes))
 
 
+def _users_of_index(index: Any) -> list[Any]:
+    """The users that a series has its epsilons by."""
+    users = ids_of(index)
+    if _names_user(index):
+        return users
+    how = ('give the frame with both columns, or frame.set_index("user")["epsilon"]; where the '
+           'index is users, name it so: series.rename_axis("user")')
+    if getattr(index, "name", None) is not None or getattr(index, "nlevels", 1) > 1:
+        raise usage("the index of the series user_privacy is not named as users are", how)
+    # Rows keep their numbers when a frame is filtered or sorted, so any nameless numbers may be
+    # rows.
+    if not all(isinstance(user, (str, bytes)) for user in users):
+        raise usage("the series user_privacy is numbered by its rows, and not by users", how)
+    return users
+
+
 def _wishes(wishes: Any) -> list[tuple[Any, Any]]:
-    """Users and epsilons, of a dict, a frame with both columns, or a series of epsilons by user."""
+    """Users and epsilons, of a dict, a frame with both, or a series of epsilons by user."""
     if isinstance(wishes, Mapping):
         frame = frame_of_dict(wishes)
         return list(wishes.items()) if frame is None else _wishes_of_frame(frame)
     frame = frame_of(wishes)
     if frame is not None:
-        return _wishes_of_frame(frame)
+        return _wishes_of_frame(frame, getattr(wishes, "index", None))
     if hasattr(wishes, "index") and hasattr(wishes, "to_numpy"):  # a series of pandas
-        # Rows keep their numbers when a frame is filtered or sorted, so any nameless numbers may be
-        # rows.
-        kind = getattr(getattr(wishes.index, "dtype", None), "kind", "i")
-        if wishes.index.name is None and kind in "iu":
-            raise usage(
-                "the series user_privacy is numbered by its rows, and not by users",
-                'give the frame with both columns, or frame.set_index("user")["epsilon"]; where '
-                'the numbers '
-                'are users, name the index: series.rename_axis("user")')
-        return list(zip(ids_of(wishes.index), values_of(wishes)))
+        return list(zip(_users_of_index(wishes.index), values_of(wishes)))
     raise usage(
         "user_privacy is a dict of users and epsilons, a frame with these columns, or a file")
 

@@ -86,8 +86,8 @@ class Model(Measured):
         only those with ratings.
     user_privacy : dict, frame, series, or path, optional
         ``{user: epsilon}`` of users who want a smaller one; 0 leaves a user out. A frame has
-        columns of both, a series has the users as its index. Whom no rating matches is counted in a
-        warning, before anything is spent, and decides nothing.
+        columns of both, or the users as an index of that name, as a series has. Whom no rating
+        matches is counted in a warning, before anything is spent, and decides nothing.
     about : dict or path, optional
         What you declare about a release: ``{"controller": "Example Library", "contact": ...}``,
         with the names of docs/formats/about.md. It is published, and marked as not verified.
