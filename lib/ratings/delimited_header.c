@@ -147,17 +147,43 @@ static void list_names(const struct row *row, char *out, size_t size) {
     }
 }
 
+static void list_missing(const int32_t column[COLUMN_ROLES], char *out, size_t size) {
+    size_t length = 0;
+    out[0] = '\0';
+    for (int i = COLUMN_USER; i <= COLUMN_RATING; i++)
+        if (column[i] < 0)
+            length += (size_t)snprintf(out + length, size - length, "%s%s", length > 0 ? ", " : "",
+                                       column_role_name((enum column_role)i));
+}
+
+/* In a private run, where the line may be one person's record: none of its words is repeated. */
+static int refuse_words(const struct text_source *source, const struct delimited *layout,
+                        struct dpmf_error *error) {
+    char missing[40];
+    list_missing(layout->column, missing, sizeof missing);
+    error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+              "the first line does not name the %s: it is a header in words that are not known "
+              "here, or someone's record",
+              missing);
+    if (layout->kind == ROW_QUOTED && layout->separator != '\t')
+        error_hint(error,
+                   "name the columns in it, such as user,item,rating, or declare the format (csv), "
+                   "the separator (%c) and the columns, e.g. {columns user,item,rating}",
+                   layout->separator);
+    else
+        error_hint(error,
+                   "name the columns in it, or declare the format (%s) and the columns, e.g. "
+                   "{columns user,item,rating}",
+                   source->format->name);
+    error_place(error, source->name, 0, 0);
+    return DPMF_ERR_PRIVACY_REFUSED;
+}
+
 static int refuse_header(const struct text_source *source, const struct row *row, int64_t line,
                          const int32_t column[COLUMN_ROLES], struct dpmf_error *error) {
     char names[240], missing[40];
     list_names(row, names, sizeof names);
-    size_t length = 0;
-    missing[0] = '\0';
-    for (int i = COLUMN_USER; i <= COLUMN_RATING; i++)
-        if (column[i] < 0)
-            length +=
-                (size_t)snprintf(missing + length, sizeof missing - length, "%s%s",
-                                 length > 0 ? ", " : "", column_role_name((enum column_role)i));
+    list_missing(column, missing, sizeof missing);
     error_set(error, DPMF_ERR_INPUT_HEADER, "the header lacks %s; it has %s", missing, names);
     error_hint(error,
                column[COLUMN_USER] >= 0 && column[COLUMN_ITEM] >= 0
@@ -170,11 +196,12 @@ static int refuse_header(const struct text_source *source, const struct row *row
 
 static int refuse_ambiguous(const struct text_source *source, const struct row *row, int64_t line,
                             enum column_role role, const int32_t column[COLUMN_NAMED],
-                            uint32_t second, struct dpmf_error *error) {
+                            uint32_t second, bool is_private, struct dpmf_error *error) {
     char names[240];
     list_names(row, names, sizeof names);
-    error_set(error, DPMF_ERR_INPUT_HEADER, "columns %d and %u of the header both name the %s: %s",
-              (int)column[role] + 1, (unsigned)second + 1, column_role_name(role), names);
+    error_set(error, DPMF_ERR_INPUT_HEADER, "columns %d and %u of the header both name the %s%s%s",
+              (int)column[role] + 1, (unsigned)second + 1, column_role_name(role),
+              is_private ? "" : ": ", is_private ? "" : names);
     error_hint(error, "say which it is with {columns}, e.g. {columns user,item,_,rating}");
     error_place(error, source->name, line, 1);
     return DPMF_ERR_INPUT_HEADER;
@@ -192,7 +219,8 @@ int delimited_refuse_ratings(const struct text_source *source, int64_t line,
 }
 
 static int take_header(struct text_source *source, struct delimited *layout, const struct row *row,
-                       int64_t line, bool typed, bool events, struct dpmf_error *error) {
+                       int64_t line, bool typed, const struct dpmf_input_options *options,
+                       struct dpmf_error *error) {
     if (row->n > ROW_COLUMNS_MAX) {
         error_set(error, DPMF_ERR_INPUT_HEADER, "the header has %u columns, more than %d",
                   (unsigned)row->n, (int)ROW_COLUMNS_MAX);
@@ -201,11 +229,12 @@ static int take_header(struct text_source *source, struct delimited *layout, con
     }
     struct columns_found found;
     find_roles(row, typed, &found);
-    enum column_role twice = columns_found_twice(&found, events);
-    enum columns_kind kind = columns_found_settle(&found, events, layout->column);
+    enum column_role twice = columns_found_twice(&found, options->events);
+    enum columns_kind kind = columns_found_settle(&found, options->events, layout->column);
     if (twice != COLUMN_OTHER)
         return refuse_ambiguous(source, row, line, twice, found.column,
-                                (uint32_t)found.second[twice], error);
+                                (uint32_t)found.second[twice], options->by_record, error);
+    if (kind == COLUMNS_LACKING && options->by_record) return refuse_words(source, layout, error);
     if (kind == COLUMNS_LACKING) return refuse_header(source, row, line, layout->column, error);
     if (kind == COLUMNS_CONFLICT) return delimited_refuse_ratings(source, line, error);
     source->base.layout.holds_events = kind == COLUMNS_EVENTS;
@@ -377,10 +406,16 @@ static int read_header(struct text_source *source, struct delimited *layout,
         int code = settle_nameless(source, layout, error);
         if (code != 0) return code;
     }
-    if (!is_there) return 0;
+    if (!is_there) {
+        /* It stays an event like any other, which decides nothing; the curator is asked. */
+        source->base.contradicts = listed && layout->column[COLUMN_RATING] < 0 &&
+                                   row.fault == ROW_SOUND && row.n == layout->n_columns &&
+                                   !has_number(&row) && contradicts(&row, layout);
+        return 0;
+    }
     int64_t line = source->lines_before + lines - (int64_t)row.newlines;
     if (!listed) {
-        int code = take_header(source, layout, &row, line, typed, options->events, error);
+        int code = take_header(source, layout, &row, line, typed, options, error);
         if (code != 0) return code;
     }
     *named = names_all(&row);
