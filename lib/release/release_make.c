@@ -570,10 +570,15 @@ struct writing {
     const char *output;
 };
 
+/* Another run may have published under that name meanwhile: of two that began with no release there
+ * the second would take the place of the first without a word. Runs with one ledger publish one
+ * after the other. */
 static int write_reserved(void *self, struct dpmf_error *error) {
     const struct writing *writing = self;
+    int code = check_output(writing->run, writing->output, error);
+    if (code < 0) return code;
     writing->run->publication = MAYBE_PUBLISHED;
-    int code = write_release(writing->run, writing->output, error);
+    code = write_release(writing->run, writing->output, error);
     if (code == 0) writing->run->publication = PUBLISHED;
     return code;
 }
@@ -582,7 +587,7 @@ static int write_and_commit(struct private_run *self, const char *output,
                             struct dpmf_error *error) {
     struct writing writing = {self, output};
     const struct ledger_publication publication = {write_reserved, &writing};
-    if (!self->is_reserved) return write_release(self, output, error);
+    if (!self->is_reserved) return write_reserved(&writing, error);
     int code = ledger_publish(self->ledger, self->run, self->id, &publication, &self->report->spent,
                               error);
     self->report->spent.name = population_of(self);
