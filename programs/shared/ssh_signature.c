@@ -230,15 +230,18 @@ static int read_keys(const char *path, char text[KEYS_MAX]) {
     return status;
 }
 
-/* The same keys as allowed signers, all by the one name that is then asked for. */
-static int allow_keys(int fd, const char *text) {
-    for (const char *line = first_line(text); *line != '\0';) {
-        int n = (int)strcspn(line, "\r\n");
-        if (dprintf(fd, "signer namespaces=\"%s\" %.*s\n", SSH_SIGNATURE_NAMESPACE, n, line) < 0)
-            return terminal_error_print(STATUS_IO, NULL, "cannot write a temporary file: %s",
-                                        text_system_error(errno).text);
-        line = first_line(line + n);
-    }
+/* The same key as an allowed signer, by the name that is then asked for. Of several keys any one
+ * would do, and nobody would learn whose it was. */
+static int allow_key(int fd, const char *path, const char *line) {
+    const int n = (int)strcspn(line, "\r\n");
+    if (*first_line(line + n) != '\0')
+        return terminal_error_print(STATUS_USAGE,
+                                    "give the one that must have signed, or a file of allowed "
+                                    "signers with --identity",
+                                    "%s: there is more than one public key", path);
+    if (dprintf(fd, "signer namespaces=\"%s\" %.*s\n", SSH_SIGNATURE_NAMESPACE, n, line) < 0)
+        return terminal_error_print(STATUS_IO, NULL, "cannot write a temporary file: %s",
+                                    text_system_error(errno).text);
     return STATUS_DONE;
 }
 
@@ -272,7 +275,7 @@ static int take_signers(const char *key, const char *identity, struct signers *s
                                     "has",
                                     key);
     status = make_nameless("signers", 0, &signers->fd);
-    if (status == STATUS_DONE) status = allow_keys(signers->fd, text);
+    if (status == STATUS_DONE) status = allow_key(signers->fd, key, line);
     snprintf(signers->path, sizeof signers->path, "/proc/self/fd/%d", signers->fd);
     signers->file = signers->path;
     signers->identity = "signer";

@@ -24,3 +24,6 @@ try other.safetensors --key curator.pub
 echo "- no signature at all"
 echo "not one" >other.safetensors.sig
 try other.safetensors --key curator.pub
+echo "- two keys in one file, of which either would do"
+cat curator.pub eve.pub >both.pub
+try release.safetensors --key both.pub
