@@ -327,7 +327,7 @@ struct dpmf_layout {
     char formats[128];  /* formats of all inputs, separated by ", " */
     uint64_t spare[3];
     bool is_shard;   /* one of several shards: which users are in it follows from the others */
-    bool is_queried; /* a query, a view or a generated column of a database gave the records: a
+    bool is_queried; /* a query, a view or functions of a database gave the records: a
                         release is partial */
 };
 
@@ -1452,7 +1452,7 @@ enum dpmf_assumption {
     DPMF_ASSUMES_CATALOGUE = 2, /* the catalogue was made from the ratings: it shows rated items */
     DPMF_ASSUMES_DELTA = 4,     /* the curator accepted a large delta */
     DPMF_ASSUMES_EPSILON = 8,   /* the curator accepted a large epsilon */
-    /* a query, a view or a generated column of a database gave the ratings: other people's rows may
+    /* a query, a view or functions of a database gave the ratings: other people's rows may
        decide about a person's */
     DPMF_ASSUMES_QUERY = 16,
     DPMF_ASSUMES_LAST = DPMF_ASSUMES_QUERY,

@@ -35,8 +35,8 @@ const char *dpmf_assumption_name(unsigned assumption, const char **sentence) {
         {DPMF_ASSUMES_EPSILON, "epsilon",
          "that so weak a promise is acceptable: guesses about a person may be right nearly always"},
         {DPMF_ASSUMES_QUERY, "query",
-         "that nobody's ratings depend on other people: a query, a view or a generated column of a "
-         "database gave them, and dpmf does not know what it does"},
+         "that nobody's ratings depend on other people: a query, a view or functions of a database "
+         "gave them, and dpmf does not know what they do"},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].bit == assumption) {

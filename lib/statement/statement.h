@@ -13,8 +13,9 @@
 enum {
     STATEMENT_RELEASES_MAX = 256,
     STATEMENT_ID_BYTES = 16,
-    STATEMENT_BITS_MAX = 24, /* most bits of the grid */
-    STATEMENT_GROUPS = 3,    /* groups of 2, 3 and 4 ids */
+    STATEMENT_OLDER_WORDS = 2, /* ways in which older statements speak of queries */
+    STATEMENT_BITS_MAX = 24,   /* most bits of the grid */
+    STATEMENT_GROUPS = 3,      /* groups of 2, 3 and 4 ids */
     STATEMENT_VERSION_MAX = 23,
     STATEMENT_DELTAS = 4, /* number of further deltas at which epsilon is given */
 };
@@ -84,10 +85,10 @@ struct statement {
     /* whether a list with anyone else in it was refused, as for 0.1.0's conditional releases */
     bool wishes_show_members;
     bool catalogue_from_ratings; /* the items are those of the ratings: they show what was rated */
-    /* a query, a view or a generated column of a database gave the ratings, and may relate people
+    /* a query, a view or functions of a database gave the ratings, and may relate people
      * to each other */
     bool is_queried;
-    bool names_no_generated;    /* names only queries and views, as older statements do */
+    int query_words;            /* 0: those of today; 1, 2: of older statements, statement_json.c */
     enum statement_liked liked; /* how ratings became events, if the release is of events */
     double like;                /* threshold of STATEMENT_LIKED_FROM; else 0 */
     bool is_research; /* made for research: metrics of private data were shown; not releasable */

@@ -34,6 +34,14 @@ static const char *first_kind(const struct statement *statement) {
     return statement_is_conditional(statement) ? "conditional" : "proven";
 }
 
+/* What older statements call what is not a plain table. */
+static const char *const older_words[STATEMENT_OLDER_WORDS] = {
+    "that nobody's ratings depend on other people: a query, a view or a generated column of a "
+    "database gave them, and dpmf does not know what it does",
+    "that nobody's ratings depend on other people: a query or a view of a database gave them, and "
+    "dpmf does not know what it does",
+};
+
 static void put_kind(struct dpmf_json *json, const struct statement *statement) {
     if (statement->format == STATEMENT_FORMAT_FIRST) {
         dpmf_json_string(json, "kind", first_kind(statement));
@@ -45,9 +53,8 @@ static void put_kind(struct dpmf_json *json, const struct statement *statement) 
     for (unsigned bit = 1; bit <= DPMF_ASSUMES_LAST; bit <<= 1) {
         const char *sentence = NULL, *name = dpmf_assumption_name(bit, &sentence);
         if (!(assumptions & bit)) continue;
-        if (bit == DPMF_ASSUMES_QUERY && statement->names_no_generated)
-            sentence = "that nobody's ratings depend on other people: a query or a view of a "
-                       "database gave them, and dpmf does not know what it does";
+        if (bit == DPMF_ASSUMES_QUERY && statement->query_words > 0)
+            sentence = older_words[statement->query_words - 1];
         dpmf_json_begin_object(json, NULL);
         dpmf_json_string(json, "name", name);
         put_sentence(json, "sentence", statement, sentence);

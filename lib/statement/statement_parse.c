@@ -280,8 +280,9 @@ int statement_from_json_figures(const char *text, size_t n, struct statement *st
         statement->wishes_show_members = true;
         is_same = is_written_so(statement, figures, text, n);
     }
-    if (is_same == 0 && (claim_assumptions(statement) & DPMF_ASSUMES_QUERY)) {
-        statement->names_no_generated = true;
+    const bool is_queried = claim_assumptions(statement) & DPMF_ASSUMES_QUERY;
+    while (is_same == 0 && is_queried && statement->query_words < STATEMENT_OLDER_WORDS) {
+        statement->query_words++;
         is_same = is_written_so(statement, figures, text, n);
     }
     if (is_same < 0) return error_no_memory(error);

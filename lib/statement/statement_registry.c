@@ -260,8 +260,8 @@ static void put_preprocessing(struct statement_page *page, const struct statemen
              "%sRatings that are malformed, out of range or not in the catalogue are dropped one "
              "by one.%s%s The constants of the mechanism are public and fixed in the program: it "
              "tunes nothing on the ratings.",
-             statement->is_queried ? "A query, a view or a generated column of a database gave the "
-                                     "ratings; what it does is not known. "
+             statement->is_queried ? "A query, a view or functions of a database gave the "
+                                     "ratings; what they do is not known. "
                                    : "",
              like, trimmed);
     put_said(page, "    preprocessing_and_hyperparameter_tuning", text);
@@ -269,12 +269,15 @@ static void put_preprocessing(struct statement_page *page, const struct statemen
 
 static void put_implementation(struct statement_page *page, const struct statement *statement) {
     put(page, "  accounting:\n");
-    char text[400];
+    char text[400], made[160];
+    snprintf(made, sizeof made,
+             "Item vectors and %s are computed from the noisy sums, public features and public "
+             "constants.",
+             statement_is_of_events(statement) ? "popularity" : "biases");
     snprintf(text, sizeof text, "%s%s",
              statement_is_conditional(statement)
                  ? "None: item vectors and biases are those of the draw."
-                 : "Item vectors and biases are computed from the noisy sums, public features and "
-                   "public constants.",
+                 : made,
              statement->extension.items > 0
                  ? " Items were added later, placed by a regression of these on public features."
                  : "");

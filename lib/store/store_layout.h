@@ -41,7 +41,7 @@ struct store_layout {
     bool holds_events; /* the values are counts of events, not ratings; a flag of the header */
     /* One shard of several: which users are in it depends on the users before them. */
     bool is_shard;
-    /* A query, a view or a generated column of a database gave the records: others may decide about
+    /* A query, a view or functions of a database gave the records: others may decide about
      * each. */
     bool is_queried;
     enum store_liked liked;

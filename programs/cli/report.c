@@ -107,7 +107,7 @@ struct report_layout report_layout(const struct dpmf_layout *layout) {
         snprintf(words.text, sizeof words.text, "layout %s%s; %s", layout->origin, where, verdict);
     else
         snprintf(words.text, sizeof words.text, "%s%s, layout %s%s, %s%s; %s", layout->formats,
-                 layout->is_queried ? " by a query, a view or a generated column" : "",
+                 layout->is_queried ? " by a query, a view or functions of the database" : "",
                  layout->origin,
                  strcmp(layout->origin, "dependent") == 0 ? " on other records" : "",
                  layout->drops_bad ? "bad records dropped one by one" : "no bad records allowed",

@@ -226,24 +226,32 @@ static void test_rule_version(void **state) {
     assert_int_equal(residual_rule_rounds(20, 2), 20);
 }
 
-/* Before generated columns were named, a statement spoke of a query or a view. */
+/* A statement once spoke of a query or a view alone, then of generated columns too. */
 static void test_query_words(void **state) {
     (void)state;
     struct statement statement = statement_make(1, 4, 2, 1), read;
     statement.is_queried = true;
     char *json = statement_to_json(&statement);
-    assert_non_null(strstr(json, "a query, a view or a generated column of a database"));
+    static const char words[] =
+        "a query, a view or functions of a database gave them, and dpmf does not know what they do";
+    static const char *const older_words[] = {
+        "a query, a view or a generated column of a database gave them, and dpmf does not know "
+        "what it does",
+        "a query or a view of a database gave them, and dpmf does not know what it does",
+    };
+    assert_non_null(strstr(json, words));
     assert_int_equal(statement_from_json(json, strlen(json), &read, NULL), 0);
-    assert_false(read.names_no_generated);
-    char *older =
-        replaced(json, "a query, a view or a generated column of", "a query or a view of");
-    assert_int_equal(statement_from_json(older, strlen(older), &read, NULL), 0);
-    assert_true(read.is_queried && read.names_no_generated);
-    char *other = replaced(json, "a query, a view or a generated column of", "a table of");
+    assert_int_equal(read.query_words, 0);
+    for (int i = 0; i < STATEMENT_OLDER_WORDS; i++) {
+        char *older = replaced(json, words, older_words[i]);
+        assert_int_equal(statement_from_json(older, strlen(older), &read, NULL), 0);
+        assert_true(read.is_queried && read.query_words == i + 1);
+        free(older);
+    }
+    char *other = replaced(json, "a query, a view or functions of", "a table of");
     assert_int_equal(statement_from_json(other, strlen(other), &read, NULL),
                      DPMF_ERR_MODEL_CORRUPT);
     free(other);
-    free(older);
     free(json);
 }
 

@@ -29,7 +29,7 @@ dpmf privacy verify -q x.safetensors --accept partial >/dev/null && echo accepte
 dpmf privacy show x.safetensors | sed -n '3,8p'
 dpmf privacy show x.safetensors --json | grep -o '"from_query":[a-z]*'
 dpmf privacy show x.safetensors --registry |
-    grep -c 'A query, a view or a generated column of a database gave the ratings'
+    grep -c 'A query, a view or functions of a database gave the ratings'
 try "sqlite:r.db?query=SELECT user, item, rating FROM Ratings"
 # A store keeps it, and so does whatever is made of that
 dpmf import -q "sqlite:r.db?table=seen" --on-error skip -o r.dpr
