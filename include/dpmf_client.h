@@ -35,11 +35,16 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(_WIN32)
 #define DPMF_API __attribute__((visibility("default")))
+#else /* on Windows the library's .def file says what it offers */
+#define DPMF_API
+#endif
+#if defined(__GNUC__) && defined(_WIN32)
+#define DPMF_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #define DPMF_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
-#define DPMF_API
 #define DPMF_PRINTF(text, first)
 #endif
 

@@ -192,7 +192,9 @@ static int code_of_errno(int errno_value, bool writing) {
     case EROFS: return DPMF_ERR_IO_PERMISSION;
     case EISDIR: return DPMF_ERR_IO_DIRECTORY;
     case ENOSPC:
+#ifdef EDQUOT /* not on Windows */
     case EDQUOT:
+#endif
     case EFBIG: return DPMF_ERR_IO_NO_SPACE;
     case ENOMEM: return DPMF_ERR_BASE_NO_MEMORY;
     default: return writing ? DPMF_ERR_IO_WRITE : DPMF_ERR_IO_READ;
@@ -221,7 +223,9 @@ static const char *hint_of(int errno_value, int code, bool writing) {
 
 /* strerror is not for threads, and strerror_r comes in two kinds. */
 static const char *system_text(int errno_value, char *space, size_t size) {
-#if defined(__GLIBC__)
+#if defined(_WIN32)
+    return strerror_s(space, size, errno_value) == 0 ? space : "unknown error";
+#elif defined(__GLIBC__)
     return strerror_r(errno_value, space, size);
 #else
     return strerror_r(errno_value, space, size) == 0 ? space : "unknown error";

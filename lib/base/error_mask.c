@@ -99,7 +99,9 @@ static const char *value_end(char mark, const char *at, const char *end) {
 }
 
 static bool is_password(const char *name) {
-    return strcasestr(name, "passw") || ends_with(name, "pwd") || ends_with(name, "pass");
+    for (const char *at = name; *at; at++)
+        if (strncasecmp(at, "passw", 5) == 0) return true;
+    return ends_with(name, "pwd") || ends_with(name, "pass");
 }
 
 /* user=ann:SECRET, but not the colon after a name. No further than to the next =, where one looks
@@ -178,12 +180,17 @@ static struct span login_plain(struct span text, bool is_cut) {
     return (struct span){colon + 1, at};
 }
 
+static const char *find_slashes(struct span text) {
+    for (const char *at = text.begin; at + 1 < text.end; at++)
+        if (at[0] == '/' && at[1] == '/') return at;
+    return NULL;
+}
+
 static struct span login_of(struct span text, bool is_cut) {
     struct span login = {text.end, text.end};
     const char *scheme = after_scheme(text);
     if (scheme) login = login_from(text, scheme, is_cut);
-    const char *slashes =
-        text.end > text.begin ? memmem(text.begin, (size_t)(text.end - text.begin), "//", 2) : NULL;
+    const char *slashes = find_slashes(text);
     if (login.begin == text.end && slashes) login = login_from(text, slashes + 2, is_cut);
     if (login.begin == text.end) login = login_plain(text, is_cut);
     return login;

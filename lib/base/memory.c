@@ -27,6 +27,28 @@ void *memory_alloc_zero(size_t count, size_t size) {
     return byte_count(count, size, &bytes) ? calloc(1, bytes) : NULL;
 }
 
+#ifdef _WIN32
+
+void *memory_alloc_aligned(size_t count, size_t size, size_t align) {
+    size_t bytes;
+    return byte_count(count, size, &bytes) ? _aligned_malloc(bytes, align) : NULL;
+}
+
+void memory_free_aligned(void *memory) { _aligned_free(memory); }
+
+#else
+
+void *memory_alloc_aligned(size_t count, size_t size, size_t align) {
+    void *memory = NULL;
+    size_t bytes;
+    if (!byte_count(count, size, &bytes)) return NULL;
+    return posix_memalign(&memory, align, bytes) == 0 ? memory : NULL;
+}
+
+void memory_free_aligned(void *memory) { free(memory); }
+
+#endif
+
 bool memory_reserve(void *array, size_t *capacity, size_t needed, size_t size) {
     assert(array && capacity);
     if (needed <= *capacity) return true;

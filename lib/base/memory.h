@@ -11,6 +11,10 @@
 void *memory_alloc(size_t count, size_t size);
 void *memory_alloc_zero(size_t count, size_t size);
 
+/* Aligned to `align` bytes, a power of two; not cleared. Freed by memory_free_aligned alone. */
+void *memory_alloc_aligned(size_t count, size_t size, size_t align);
+void memory_free_aligned(void *memory); /* NULL is fine */
+
 /* Makes room for `needed` elements in *array, growing geometrically from *capacity.
  * @return false, with nothing changed, when there is not enough memory */
 bool memory_reserve(void *array /* T** */, size_t *capacity, size_t needed, size_t size);

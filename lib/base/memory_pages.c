@@ -1,6 +1,7 @@
 /*
  * Large regions straight from the kernel, which cost only the pages that are touched. In a
- * browser, where there are no pages to ask for, they come from the heap.
+ * browser, where there are no pages to ask for, and on Windows, where only the client runs, they
+ * come from the heap.
  */
 #define _GNU_SOURCE
 #include "base/memory.h"
@@ -8,21 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __wasi__
+#if defined(__wasi__) || defined(_WIN32)
 
 enum { REGION_ALIGN = 64 }; /* bytes: what rows of factors need */
 
 void *memory_map(size_t bytes) {
-    void *region = NULL;
-    if (bytes == 0) bytes = 1;
-    if (bytes > PTRDIFF_MAX || posix_memalign(&region, REGION_ALIGN, bytes) != 0) return NULL;
-    memset(region, 0, bytes);
+    void *region = memory_alloc_aligned(bytes, 1, REGION_ALIGN);
+    if (region) memset(region, 0, bytes);
     return region;
 }
 
 void memory_unmap(void *pages, size_t bytes) {
     (void)bytes;
-    free(pages);
+    memory_free_aligned(pages);
 }
 
 #else

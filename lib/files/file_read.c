@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,46 @@
 #include "base/memory.h"
 
 enum { PIECE_MAX = 1 << 30 }; /* bytes in one system call: some refuse more than 2 GiB */
+
+#ifdef _WIN32
+
+#include <io.h>
+#include <windows.h>
+
+int file_open_to_read(const char *path) {
+    const int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
+    wchar_t *wide = n > 0 ? memory_alloc((size_t)n, sizeof *wide) : NULL;
+    if (!wide) {
+        errno = n > 0 ? ENOMEM : ENOENT;
+        return -1;
+    }
+    MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, n);
+    const int fd = _wopen(wide, _O_RDONLY | _O_BINARY | _O_NOINHERIT);
+    const int kept = errno; /* free may change it */
+    free(wide);
+    errno = kept;
+    return fd;
+}
+
+/* As pread(2), but for the position, which it moves: nobody reads by it. */
+static ssize_t read_piece(int fd, void *bytes, size_t n, uint64_t offset) {
+    OVERLAPPED place = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
+    DWORD done = 0;
+    if (ReadFile((HANDLE)_get_osfhandle(fd), bytes, (DWORD)n, &done, &place)) return (ssize_t)done;
+    if (GetLastError() == ERROR_HANDLE_EOF) return 0;
+    errno = EIO;
+    return -1;
+}
+
+#else
+
+int file_open_to_read(const char *path) { return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
+
+static ssize_t read_piece(int fd, void *bytes, size_t n, uint64_t offset) {
+    return pread(fd, bytes, n, (off_t)offset);
+}
+
+#endif
 
 static int ends_early(const char *path, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_IO_READ, "the file ends early");
@@ -32,7 +73,7 @@ int file_read_at(int fd, void *bytes, size_t n, uint64_t offset, const char *pat
     if (offset > INT64_MAX || n > INT64_MAX - offset)
         return error_system(error, EOVERFLOW, "read", path);
     while (n > 0) {
-        ssize_t done = pread(fd, at, n < PIECE_MAX ? n : PIECE_MAX, (off_t)offset);
+        ssize_t done = read_piece(fd, at, n < PIECE_MAX ? n : PIECE_MAX, offset);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return error_system(error, errno, "read", path);
         if (done == 0) return ends_early(path, error);

@@ -7,6 +7,10 @@
 
 #include "dpmf_client.h"
 
+/* Opens a file to read it, without waiting, so that a pipe nobody writes to can be refused like any
+ * other. `path` is UTF-8 on Windows. @return a descriptor, or -1 with errno */
+int file_open_to_read(const char *path);
+
 /* pread(2) until done. `path` is for the error's text. A short read is an error. */
 int file_read_at(int fd, void *bytes, size_t n, uint64_t offset, const char *path,
                  struct dpmf_error *error);

@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -366,10 +365,9 @@ int safetensors_open_memory(const void *bytes, size_t n, const char *name, struc
     return open_source(file, code, out, error);
 }
 
-/* Not waiting, so that a pipe nobody writes to is refused like any other. */
 int safetensors_open(const char *path, struct safetensors **file, struct dpmf_error *error) {
     *file = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = file_open_to_read(path);
     if (fd < 0) return error_system(error, errno, "open", path);
     return safetensors_open_descriptor(fd, path, file, error);
 }

@@ -19,7 +19,6 @@ enum { KEPT_WIDTH_MAX = 257 };
 static int make_room(struct dpmf_user *user, struct dpmf_error *error) {
     const struct factors *factors = &user->model->factors;
     const size_t n = factors->items.stride;
-    void *row = NULL;
     user->vector = memory_alloc_zero(factors->k, sizeof(double));
     user->x = memory_alloc_zero((size_t)factors->k + 1, sizeof(double));
     user->choice = memory_alloc_zero(factors->k, sizeof(double));
@@ -27,8 +26,8 @@ static int make_room(struct dpmf_user *user, struct dpmf_error *error) {
     const size_t told = user->model->facts.width;
     if (told > 0) user->told = memory_alloc_zero(told, 2 * sizeof(double));
     if (told > 0 && !user->told) return error_no_memory(error);
-    if (posix_memalign(&row, KERNEL_ALIGN, n * sizeof(float)) != 0) return error_no_memory(error);
-    user->row = row;
+    user->row = memory_alloc_aligned(n, sizeof(float), KERNEL_ALIGN);
+    if (!user->row) return error_no_memory(error);
     for (size_t c = 0; c < n; c++) user->row[c] = 0;
     return 0;
 }
@@ -144,7 +143,7 @@ void dpmf_user_free(struct dpmf_user *user) {
     if (!user) return;
     known_ratings_free(&user->known);
     free(user->vector);
-    free(user->row);
+    memory_free_aligned(user->row);
     free(user->choice);
     free(user->told);
     free(user->x);

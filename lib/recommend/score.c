@@ -76,16 +76,14 @@ static int fill_by_average(struct dpmf_model *model, struct dpmf_error *error) {
 
 int score_prepare(struct dpmf_model *model, struct dpmf_error *error) {
     const struct factors *factors = &model->factors;
-    void *crowd = NULL;
     if (factors->items.n == 0) return 0;
     if (!model->state.ranks) {
         int code = taste_space_init(&model->taste, factors, model->state.sample_factors, error);
         if (model->of_events) model->taste.unit = 0;
         if (code < 0 || !factors->item_ids.counts) return code;
     }
-    if (posix_memalign(&crowd, KERNEL_ALIGN, (size_t)factors->items.n * sizeof(float)) != 0)
-        return error_no_memory(error);
-    model->crowd = crowd;
+    model->crowd = memory_alloc_aligned((size_t)factors->items.n, sizeof(float), KERNEL_ALIGN);
+    if (!model->crowd) return error_no_memory(error);
     if (model->state.ranks) return fill_by_average(model, error);
     fill_by_counts(model);
     return 0;
@@ -94,7 +92,7 @@ int score_prepare(struct dpmf_model *model, struct dpmf_error *error) {
 void score_free(struct dpmf_model *model) {
     taste_space_free(&model->taste);
     facts_space_free(&model->facts);
-    free(model->crowd);
+    memory_free_aligned(model->crowd);
     free(model->average_user);
     model->crowd = NULL;
     model->average_user = NULL;
@@ -143,33 +141,29 @@ struct person score_person_known(const struct dpmf_model *model, uint64_t user,
 }
 
 int scorer_init(struct scorer *scorer, const struct dpmf_model *model, struct dpmf_error *error) {
-    void *row = NULL;
     *scorer = (struct scorer){.scoring = {.model = model}, .end = model->factors.items.n};
     scorer->vector = memory_alloc_zero(model->factors.k, sizeof(double));
     const size_t n = model->factors.items.stride > 0 ? model->factors.items.stride : 1;
-    if (!scorer->vector || posix_memalign(&row, KERNEL_ALIGN, n * sizeof(float)) != 0) {
+    scorer->row = memory_alloc_aligned(n, sizeof(float), KERNEL_ALIGN);
+    if (!scorer->vector || !scorer->row) {
         scorer_free(scorer);
         return error_no_memory(error);
     }
-    scorer->row = row;
     for (size_t c = 0; c < n; c++) scorer->row[c] = 0;
     if (model->facts.width == 0) return 0;
-    if (posix_memalign(&row, KERNEL_ALIGN, (size_t)model->factors.items.n * sizeof(float)) != 0) {
-        scorer_free(scorer);
-        return error_no_memory(error);
-    }
-    scorer->rounded = row;
-    scorer->told = memory_alloc((size_t)model->factors.items.n, sizeof(double));
-    if (scorer->told) return 0;
+    const size_t n_items = (size_t)model->factors.items.n;
+    scorer->rounded = memory_alloc_aligned(n_items, sizeof(float), KERNEL_ALIGN);
+    scorer->told = memory_alloc(n_items, sizeof(double));
+    if (scorer->rounded && scorer->told) return 0;
     scorer_free(scorer);
     return error_no_memory(error);
 }
 
 void scorer_free(struct scorer *scorer) {
     free(scorer->vector);
-    free(scorer->row);
+    memory_free_aligned(scorer->row);
     free(scorer->told);
-    free(scorer->rounded);
+    memory_free_aligned(scorer->rounded);
     *scorer = (struct scorer){0};
 }
 

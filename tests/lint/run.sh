@@ -291,7 +291,10 @@ catches "no objects where some should be" 'no object files' --objects build
 # packages.txt: package, known purpose, a reason; every package once.
 cd "$root"
 if awk '/^(#|$)/ { next }
-    BEGIN { one = "(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench|coverage)" }
+    BEGIN {
+        one = "(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench|coverage"
+        one = one "|windows)"
+    }
     NF < 3 || $2 !~ "^" one "(," one ")*$" || seen[$1]++ { print; bad = 1 }
     END { exit bad }' packages.txt >"$scratch/out"; then
     ok
