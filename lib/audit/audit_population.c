@@ -128,23 +128,16 @@ static int copy_user(struct making *making, const struct store_block *block, uin
 static int sample_users(struct making *making, uint64_t wanted, struct dpmf_error *error) {
     const struct dpmf_store *store = making->store;
     const uint64_t n = store_n_users(store);
-    struct store_raw raw = {0};
-    struct store_space space = {0};
+    struct store_scan scan = {.store = store, .want = STORE_WANT_VALUE | STORE_WANT_IDS};
+    struct store_block block;
     int code = 0;
     if (wanted > n) wanted = n;
-    for (uint64_t b = 0; b < store_n_blocks(store) && code == 0; b++) {
-        struct store_block block;
-        code = store_block_read(store, b, &raw, error);
-        if (code == 0)
-            code = store_block_decode(store, &raw, STORE_WANT_VALUE | STORE_WANT_IDS, &space,
-                                      &block, error);
+    while (store_scan_next(&scan, &block, &code, error))
         for (uint32_t u = 0; code == 0 && u < block.n_users; u++) {
             uint64_t i = block.first_user + u;
             if ((i + 1) * wanted / n > i * wanted / n) code = copy_user(making, &block, u, error);
         }
-    }
-    free(raw.buffer.bytes);
-    store_space_free(&space);
+    store_scan_free(&scan);
     return code;
 }
 

@@ -45,22 +45,19 @@ static void count_block(void *self, const struct store_block *block) {
 static int read_blocks(const struct dpmf_store *store,
                        void (*take)(void *self, const struct store_block *block), void *self,
                        const struct dpmf_run *run, struct dpmf_error *error) {
-    struct store_raw raw = {0};
-    struct store_space space = {0};
+    struct store_scan scan = {.store = store, .want = STORE_WANT_VALUE};
+    struct store_block block;
     int code = 0;
-    for (uint64_t b = 0; b < store_n_blocks(store) && code == 0; b++) {
-        struct store_block block;
-        code = store_block_read(store, b, &raw, error);
-        if (code == 0)
-            code = store_block_decode(store, &raw, STORE_WANT_VALUE, &space, &block, error);
-        if (code == 0) take(self, &block);
-        const struct dpmf_progress progress = {
-            .phase = "reading", .unit = "blocks", .done = b + 1, .total = store_n_blocks(store)};
-        if (code == 0 && run->progress && run->progress(run->progress_self, &progress))
+    while (store_scan_next(&scan, &block, &code, error)) {
+        take(self, &block);
+        const struct dpmf_progress progress = {.phase = "reading",
+                                               .unit = "blocks",
+                                               .done = scan.next,
+                                               .total = store_n_blocks(store)};
+        if (run->progress && run->progress(run->progress_self, &progress))
             code = error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     }
-    free(raw.buffer.bytes);
-    store_space_free(&space);
+    store_scan_free(&scan);
     return code;
 }
 

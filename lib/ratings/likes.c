@@ -68,24 +68,24 @@ static int write_block(struct likes *likes, const struct store_block *block,
 /* By one thread in the order of blocks: what is done with a rating costs less than decoding it. */
 static int pass(struct likes *likes, bool writes, struct dpmf_error *error) {
     const struct dpmf_store *store = likes->ratings;
-    const unsigned want = STORE_WANT_VALUE | STORE_WANT_TIME | STORE_WANT_IDS;
-    struct store_raw raw = {0};
-    struct store_space space = {0};
+    struct store_scan scan = {.store = store,
+                              .want = STORE_WANT_VALUE | STORE_WANT_TIME | STORE_WANT_IDS};
+    struct store_block block;
     int code = 0;
-    for (uint64_t b = 0; b < store_n_blocks(store) && code == 0; b++) {
-        struct store_block block;
-        code = store_block_read(store, b, &raw, error);
-        if (code == 0) code = store_block_decode(store, &raw, want, &space, &block, error);
-        if (code == 0 && writes) code = write_block(likes, &block, error);
-        if (code == 0 && !writes) count_block(likes, &block);
-        const struct dpmf_progress progress = {
-            .phase = "choosing", .unit = "blocks", .done = b + 1, .total = store_n_blocks(store)};
+    while (store_scan_next(&scan, &block, &code, error)) {
+        if (writes)
+            code = write_block(likes, &block, error);
+        else
+            count_block(likes, &block);
+        const struct dpmf_progress progress = {.phase = "choosing",
+                                               .unit = "blocks",
+                                               .done = scan.next,
+                                               .total = store_n_blocks(store)};
         if (code == 0 && likes->run && likes->run->progress &&
             likes->run->progress(likes->run->progress_self, &progress))
             code = error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     }
-    free(raw.buffer.bytes);
-    store_space_free(&space);
+    store_scan_free(&scan);
     return code;
 }
 

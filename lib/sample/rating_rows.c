@@ -14,8 +14,7 @@
 struct filling {
     struct rating_rows *rows;
     const struct dpmf_store *store;
-    struct store_raw raw;
-    struct store_space space;
+    struct store_scan scan;
     uint64_t *next; /* by item: where its next rating goes */
     uint64_t n;     /* ratings so far */
     double sum;
@@ -52,14 +51,9 @@ static int place_block(struct filling *filling, const struct store_block *block,
     return 0;
 }
 
-static int read_block(struct filling *filling, uint64_t b, const struct dpmf_run *run,
-                      struct dpmf_error *error) {
-    struct store_block block;
-    int code = store_block_read(filling->store, b, &filling->raw, error);
-    if (code == 0)
-        code = store_block_decode(filling->store, &filling->raw, STORE_WANT_VALUE32,
-                                  &filling->space, &block, error);
-    if (code == 0) code = place_block(filling, &block, error);
+static int take_block(struct filling *filling, const struct store_block *block,
+                      const struct dpmf_run *run, struct dpmf_error *error) {
+    int code = place_block(filling, block, error);
     const struct dpmf_progress progress = {.phase = "reading",
                                            .unit = "ratings",
                                            .done = filling->n,
@@ -89,15 +83,9 @@ static void subtract(struct rating_rows *rows, double mean) {
 static int find_starts(struct filling *filling, bool is_share, struct dpmf_error *error) {
     struct rating_side *items = &filling->rows->items;
     int code = 0;
-    for (uint64_t b = 0; is_share && b < store_n_blocks(filling->store) && code == 0; b++) {
-        struct store_block block = {0};
-        code = store_block_read(filling->store, b, &filling->raw, error);
-        if (code == 0)
-            code = store_block_decode(filling->store, &filling->raw, 0, &filling->space, &block,
-                                      error);
-        for (uint64_t r = 0; r < block.n_ratings && code == 0; r++)
-            items->start[block.item[r] + 1]++;
-    }
+    struct store_block block;
+    while (is_share && store_scan_next(&filling->scan, &block, &code, error))
+        for (uint64_t r = 0; r < block.n_ratings; r++) items->start[block.item[r] + 1]++;
     for (uint64_t j = 0; j < items->n && code == 0; j++) {
         if (!is_share) items->start[j + 1] = store_item_at(filling->store, j).n_ratings;
         items->start[j + 1] += items->start[j];
@@ -116,15 +104,18 @@ static int fill(struct filling *filling, bool is_share, const struct dpmf_run *r
         !filling->next)
         return error_no_memory(error);
     int code = find_starts(filling, is_share, error);
-    for (uint64_t b = 0; b < store_n_blocks(store) && code == 0; b++)
-        code = read_block(filling, b, run, error);
+    filling->scan.next = 0;
+    filling->scan.want = STORE_WANT_VALUE32;
+    struct store_block block;
+    while (store_scan_next(&filling->scan, &block, &code, error))
+        code = take_block(filling, &block, run, error);
     return code;
 }
 
 int rating_rows_read(struct rating_rows *rows, const struct dpmf_store *store,
                      const struct dpmf_cluster *cluster, uint64_t all, const struct dpmf_run *run,
                      struct dpmf_error *error) {
-    struct filling filling = {.rows = rows, .store = store};
+    struct filling filling = {.rows = rows, .store = store, .scan = {.store = store}};
     *rows = (struct rating_rows){.n_ratings = store_n_ratings(store)};
     int code = fill(&filling, cluster != NULL, run, error);
     code = cluster_agree(cluster, code, error);
@@ -133,8 +124,7 @@ int rating_rows_read(struct rating_rows *rows, const struct dpmf_store *store,
     rows->mean = store_base(store) + mean;
     if (code == 0) subtract(rows, mean);
     free(filling.next);
-    free(filling.raw.buffer.bytes);
-    store_space_free(&filling.space);
+    store_scan_free(&filling.scan);
     if (code < 0) rating_rows_free(rows);
     return code;
 }

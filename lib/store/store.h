@@ -207,6 +207,22 @@ int store_block_decode(const struct dpmf_store *store, const struct store_raw *r
                        struct store_space *space, struct store_block *out,
                        struct dpmf_error *error);
 
+/* The blocks of a store, one after the other, in one thread. Fill in `store` and `want`; `next` 0
+ * begins again. */
+struct store_scan {
+    const struct dpmf_store *store;
+    unsigned want;
+    uint64_t next; /* number of the next block */
+    struct store_raw raw;
+    struct store_space space;
+};
+
+/* Reads and decodes the next block, which is valid until the one after it. @return false after the
+ * last one, and where *code is an error, from before or from here */
+bool store_scan_next(struct store_scan *scan, struct store_block *block, int *code,
+                     struct dpmf_error *error);
+void store_scan_free(struct store_scan *scan);
+
 /* Visits every block: `visit` in parallel (worker as in base/pipeline.h), then `finish` serially in
  * the order of blocks. `product` is one of `products`, the caller's objects that carry results from
  * visit to finish; there must be n_products > 0 of them (they bound what is in flight). Reports

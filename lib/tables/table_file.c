@@ -552,24 +552,19 @@ static int take_block(struct table *table, const struct dpmf_store *store,
 
 static int read_store(struct table *table, const char *path, struct dpmf_error *error) {
     struct dpmf_store *store = NULL;
-    struct store_raw raw = {0};
-    struct store_space space = {0};
     struct id_buffer ids[2] = {{0}};
     table->name = path;
     int code = store_open_file(path, &store, error);
-    for (uint64_t b = 0; code == 0 && b < store_n_blocks(store); b++) {
-        struct store_block block;
-        code = store_block_read(store, b, &raw, error);
-        if (code == 0)
-            code = store_block_decode(store, &raw, STORE_WANT_VALUE | STORE_WANT_IDS, &space,
-                                      &block, error);
-        if (code == 0) code = take_block(table, store, &block, ids, error);
+    if (code < 0) return code;
+    struct store_scan scan = {.store = store, .want = STORE_WANT_VALUE | STORE_WANT_IDS};
+    struct store_block block;
+    while (store_scan_next(&scan, &block, &code, error)) {
+        code = take_block(table, store, &block, ids, error);
         if (code == 0) code = ask_to_go_on(table, error);
     }
     free(ids[0].text);
     free(ids[1].text);
-    free(raw.buffer.bytes);
-    store_space_free(&space);
+    store_scan_free(&scan);
     dpmf_store_close(store);
     return code;
 }

@@ -20,14 +20,13 @@ enum { SWEEPS = 4 };
 
 /* What the passes share. */
 struct passes {
-    const struct dpmf_store *store, *whole;
+    const struct dpmf_store *whole;
     const struct dpmf_cluster *cluster;
     double mean;
     float *users, *items;
     double *totals; /* by item: the sum of what is left of its ratings; last, a few sums more */
     double user_penalty, item_penalty;
-    struct store_raw raw;
-    struct store_space space;
+    struct store_scan scan; /* over the users of this rank */
 };
 
 enum { BLOCK_RATING = 12, ITEM_TABLES = 12 }; /* bytes */
@@ -42,16 +41,12 @@ static int pass(struct passes *passes, visit_user *visit, struct dpmf_error *err
     const size_t n = (size_t)store_n_items(passes->whole) + SUMS;
     int code = 0;
     memset(passes->totals, 0, n * sizeof passes->totals[0]);
-    for (uint64_t b = 0; b < store_n_blocks(passes->store) && code == 0; b++) {
-        struct store_block block = {0};
-        code = store_block_read(passes->store, b, &passes->raw, error);
-        if (code == 0)
-            code = store_block_decode(passes->store, &passes->raw, STORE_WANT_VALUE32,
-                                      &passes->space, &block, error);
-        for (uint32_t u = 0; u < block.n_users && code == 0; u++)
+    struct store_block block;
+    passes->scan.next = 0;
+    while (store_scan_next(&passes->scan, &block, &code, error))
+        for (uint32_t u = 0; u < block.n_users; u++)
             visit(passes, block.first_user + u, &block, block.start[u],
                   block.start[u + 1] - block.start[u]);
-    }
     code = cluster_agree(passes->cluster, code, error);
     return code < 0 ? code : cluster_sum_doubles(passes->cluster, passes->totals, n, error);
 }
@@ -159,7 +154,7 @@ int first_biases_find(const struct dpmf_store *store, const struct dpmf_store *w
     assert(users && items && found);
     const size_t n_items = (size_t)store_n_items(whole);
     struct passes passes = {
-        .store = store,
+        .scan = {.store = store, .want = STORE_WANT_VALUE32},
         .whole = whole,
         .cluster = cluster,
         .mean = mean,
@@ -178,7 +173,6 @@ int first_biases_find(const struct dpmf_store *store, const struct dpmf_store *w
         if (code == 0) sweep_items(&passes);
     }
     free(passes.totals);
-    free(passes.raw.buffer.bytes);
-    store_space_free(&passes.space);
+    store_scan_free(&passes.scan);
     return code;
 }

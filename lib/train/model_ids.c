@@ -40,39 +40,28 @@ static float count_of(uint64_t n_ratings) { return n_ratings > 0 ? (float)n_rati
 int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
                          struct dpmf_error *error) {
     struct id_fill fill = {.ids = ids};
-    struct store_raw raw = {0};
-    struct store_space space = {0};
+    struct store_scan scan = {.store = store, .want = STORE_WANT_IDS};
+    struct store_block block;
     int code = ids_room(fill.ids, store_n_users(store), error);
-    for (uint64_t b = 0; code == 0 && b < store_n_blocks(store); b++) {
-        struct store_block block;
-        code = store_block_read(store, b, &raw, error);
-        if (code == 0)
-            code = store_block_decode(store, &raw, STORE_WANT_IDS, &space, &block, error);
+    while (store_scan_next(&scan, &block, &code, error))
         for (uint32_t u = 0; code == 0 && u < block.n_users; u++)
             code = add_id(&fill, block.id_bytes + block.id_start[u],
                           (size_t)(block.id_start[u + 1] - block.id_start[u]), error);
-    }
-    free(raw.buffer.bytes);
-    store_space_free(&space);
+    store_scan_free(&scan);
     return code;
 }
 
 int model_ids_count_users(struct factor_ids *ids, const struct dpmf_store *store,
                           struct dpmf_error *error) {
-    struct store_raw raw = {0};
-    struct store_space space = {0};
+    struct store_scan scan = {.store = store};
+    struct store_block block;
     assert(ids->n == store_n_users(store));
     ids->counts = memory_alloc_zero((size_t)ids->n, sizeof ids->counts[0]);
     int code = ids->counts ? 0 : error_no_memory(error);
-    for (uint64_t b = 0; code == 0 && b < store_n_blocks(store); b++) {
-        struct store_block block;
-        code = store_block_read(store, b, &raw, error);
-        if (code == 0) code = store_block_decode(store, &raw, 0, &space, &block, error);
-        for (uint32_t u = 0; code == 0 && u < block.n_users; u++)
+    while (store_scan_next(&scan, &block, &code, error))
+        for (uint32_t u = 0; u < block.n_users; u++)
             ids->counts[block.first_user + u] = count_of(block.start[u + 1] - block.start[u]);
-    }
-    free(raw.buffer.bytes);
-    store_space_free(&space);
+    store_scan_free(&scan);
     return code;
 }
 

@@ -72,44 +72,33 @@ static bool is_wanted(const struct valid_fill *fill, uint64_t user, uint32_t row
 }
 
 /* Finds out which of the set's users are known to any rank. */
-static int find_known(struct valid_fill *fill, struct store_raw *raw, struct store_space *space,
-                      struct dpmf_error *error) {
+static int find_known(struct valid_fill *fill, struct dpmf_error *error) {
     const struct dpmf_cluster *cluster = fill->set->cluster;
     const size_t n = (size_t)store_n_users(fill->store);
     int code = 0;
     fill->known = memory_alloc_zero(n, sizeof fill->known[0]);
     if (!fill->known) code = error_no_memory(error);
-    for (uint64_t b = 0; b < store_n_blocks(fill->store) && code == 0; b++) {
-        struct store_block block = {0};
-        code = store_block_read(fill->store, b, raw, error);
-        if (code == 0)
-            code = store_block_decode(fill->store, raw, STORE_WANT_IDS, space, &block, error);
-        for (uint32_t u = 0; u < block.n_users && code == 0; u++)
+    struct store_scan scan = {.store = fill->store, .want = STORE_WANT_IDS};
+    struct store_block block;
+    while (store_scan_next(&scan, &block, &code, error))
+        for (uint32_t u = 0; u < block.n_users; u++)
             fill->known[block.first_user + u] =
                 row_of(&fill->factors->user_ids, block.id_bytes + block.id_start[u],
                        (size_t)(block.id_start[u + 1] - block.id_start[u])) != UNKNOWN;
-    }
+    store_scan_free(&scan);
     code = cluster_agree(cluster, code, error);
     return code < 0 ? code : cluster_all_sum(cluster, fill->known, n, error);
 }
 
-static int fill_block(struct valid_fill *fill, uint64_t b, struct store_raw *raw,
-                      struct store_space *space, struct dpmf_error *error) {
-    struct store_block block = {0};
-    int code = store_block_read(fill->store, b, raw, error);
-    if (code == 0)
-        code = store_block_decode(fill->store, raw, STORE_WANT_VALUE32 | STORE_WANT_IDS, space,
-                                  &block, error);
-    if (code < 0) return code;
-    for (uint32_t u = 0; u < block.n_users; u++) {
-        uint32_t user = row_of(&fill->factors->user_ids, block.id_bytes + block.id_start[u],
-                               (size_t)(block.id_start[u + 1] - block.id_start[u]));
-        if (!is_wanted(fill, block.first_user + u, user)) continue;
-        for (uint64_t r = block.start[u]; r < block.start[u + 1]; r++)
+static void fill_block(struct valid_fill *fill, const struct store_block *block) {
+    for (uint32_t u = 0; u < block->n_users; u++) {
+        uint32_t user = row_of(&fill->factors->user_ids, block->id_bytes + block->id_start[u],
+                               (size_t)(block->id_start[u + 1] - block->id_start[u]));
+        if (!is_wanted(fill, block->first_user + u, user)) continue;
+        for (uint64_t r = block->start[u]; r < block->start[u + 1]; r++)
             fill->set->ratings[fill->set->n++] =
-                (struct valid_rating){user, fill->row_of_item[block.item[r]], block.value32[r]};
+                (struct valid_rating){user, fill->row_of_item[block->item[r]], block->value32[r]};
     }
-    return 0;
 }
 
 static int by_user(const void *a, const void *b) {
@@ -135,8 +124,8 @@ int valid_set_init(struct valid_set **out, const struct dpmf_store *store,
                    struct dpmf_error *error) {
     *out = NULL;
     int code = 0;
-    struct store_raw raw = {0};
-    struct store_space space = {0};
+    struct store_scan scan = {.store = store, .want = STORE_WANT_VALUE32 | STORE_WANT_IDS};
+    struct store_block block;
     struct valid_set *set = memory_alloc_zero(1, sizeof *set);
     code = cluster_agree(cluster, set ? 0 : error_no_memory(error), error);
     if (code < 0) {
@@ -149,7 +138,7 @@ int valid_set_init(struct valid_set **out, const struct dpmf_store *store,
     size_t n = (size_t)store_n_ratings(store), n_items = (size_t)store_n_items(store);
     set->n_all = n;
     if (cluster_size(cluster) > 1) {
-        code = find_known(&fill, &raw, &space, error);
+        code = find_known(&fill, error);
         if (code < 0) goto out;
     }
     set->ratings = memory_alloc(n, sizeof set->ratings[0]);
@@ -163,8 +152,7 @@ int valid_set_init(struct valid_set **out, const struct dpmf_store *store,
         struct store_item item = store_item_at(store, i);
         fill.row_of_item[i] = row_of(&factors->item_ids, item.id, item.id_length);
     }
-    for (uint64_t b = 0; b < store_n_blocks(store) && code == 0; b++)
-        code = fill_block(&fill, b, &raw, &space, error);
+    while (store_scan_next(&scan, &block, &code, error)) fill_block(&fill, &block);
     if (code < 0) goto out;
     set->n_pieces = (size_t)((set->n + PIECE - 1) / PIECE);
     sort_by_user(set);
@@ -173,8 +161,7 @@ int valid_set_init(struct valid_set **out, const struct dpmf_store *store,
 out:
     free(fill.known);
     free(fill.row_of_item);
-    free(raw.buffer.bytes);
-    store_space_free(&space);
+    store_scan_free(&scan);
     valid_set_free(set);
     return code;
 }
