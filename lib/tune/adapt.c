@@ -5,7 +5,6 @@
  * store; feeds the command line, which then trains on everything.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +17,11 @@
 #include "base/host.h"
 #include "base/threads.h"
 #include "cluster/cluster.h"
-#include "files/temporary.h"
 #include "store/store.h"
 #include "train/memory_plan.h"
 #include "train/resume.h"
 #include "train/solver_names.h"
+#include "tune/trial_files.h"
 
 enum {
     RATINGS_LEAST = 2000,  /* fewer held back than a tenth of these tell nothing */
@@ -102,7 +101,7 @@ struct adapt {
     struct dpmf_run trial_run;
     uint32_t what;
     bool ranks, is_part; /* is_part: trials have some of the users alone */
-    char *directory, *model;
+    struct trial_files files;
     struct curve curve, best_curve;
     struct dpmf_adapt_report *report;
     double fast_error; /* error at the end of the trial with larger steps; 0: none was made */
@@ -138,20 +137,6 @@ static int check_tables(const struct adapt *adapt, struct dpmf_error *error) {
 
 /* ---- ratings --------------------------------------------------------------------------------- */
 
-static int make_directory(struct adapt *adapt, struct dpmf_error *error) {
-    const char *place = temporary_directory();
-    if (asprintf(&adapt->directory, "%s/dpmf-adapt-XXXXXX", place) < 0) adapt->directory = NULL;
-    if (!adapt->directory) return error_no_memory(error);
-    if (!mkdtemp(adapt->directory)) {
-        int code = error_system(error, errno, "make a temporary directory here", place);
-        free(adapt->directory);
-        adapt->directory = NULL;
-        return code;
-    }
-    if (asprintf(&adapt->model, "%s/model", adapt->directory) < 0) adapt->model = NULL;
-    return adapt->model ? 0 : error_no_memory(error);
-}
-
 /* Takes users from the middle of a large set: as many blocks of them as have enough ratings. */
 static int take_users(struct adapt *adapt, struct dpmf_store **part, struct dpmf_error *error) {
     const uint64_t n_blocks = store_n_blocks(adapt->store), n = store_n_ratings(adapt->store);
@@ -163,27 +148,18 @@ static int take_users(struct adapt *adapt, struct dpmf_store **part, struct dpmf
 }
 
 /* The coins are not those of `dpmf split` or `dpmf tune` with the same seed, and are the same for
- * ratings under other names. The two stores lose their names as soon as they are open. */
+ * ratings under other names. */
 static int hold_back(struct adapt *adapt, struct dpmf_error *error) {
     struct dpmf_split_options split = dpmf_split_options_default();
-    struct dpmf_store *part = NULL;
-    char *train = NULL, *test = NULL;
+    struct dpmf_store *part;
     split.test_fraction = VALID_FRACTION;
     split.by_number = true;
     split.seed = (adapt->options->seed ^ 0x6164617074u) * 0x9e3779b97f4a7c15u;
-    if (asprintf(&train, "%s/train", adapt->directory) < 0) train = NULL;
-    if (asprintf(&test, "%s/test", adapt->directory) < 0) test = NULL;
-    int code = train && test ? take_users(adapt, &part, error) : error_no_memory(error);
+    int code = take_users(adapt, &part, error);
     if (code == 0)
-        code = dpmf_store_split(part ? part : adapt->store, train, test, &split, &adapt->trial_run,
-                                NULL, error);
+        code = trial_files_split(&adapt->files, part ? part : adapt->store, &split,
+                                 &adapt->trial_run, &adapt->train, &adapt->test, error);
     adapt->is_part = part != NULL;
-    if (code == 0) code = dpmf_store_open(train, NULL, NULL, &adapt->train, error);
-    if (code == 0) code = dpmf_store_open(test, NULL, NULL, &adapt->test, error);
-    if (train) unlink(train);
-    if (test) unlink(test);
-    free(train);
-    free(test);
     dpmf_store_close(part);
     if (code < 0) return code;
     adapt->report->train_ratings = store_n_ratings(adapt->train);
@@ -260,9 +236,9 @@ static struct dpmf_train_options trial_options(const struct dpmf_train_options *
 static int run_trial(struct adapt *adapt, const struct dpmf_train_options *options, double *value,
                      struct dpmf_error *error) {
     adapt->curve = (struct curve){.epochs = options->epochs};
-    int code = dpmf_train(adapt->train, adapt->test, adapt->model, options, &adapt->trial_run,
+    int code = dpmf_train(adapt->train, adapt->test, adapt->files.model, options, &adapt->trial_run,
                           on_epoch, adapt, NULL, error);
-    unlink(adapt->model);
+    unlink(adapt->files.model);
     adapt->report->trials++;
     *value = NAN;
     if (code < 0) return code == DPMF_ERR_TRAIN_DIVERGED ? 0 : code;
@@ -382,9 +358,7 @@ static int search(struct adapt *adapt, struct dpmf_train_options *found, struct 
 static void end(struct adapt *adapt) {
     dpmf_store_close(adapt->train);
     dpmf_store_close(adapt->test);
-    if (adapt->directory) rmdir(adapt->directory);
-    free(adapt->directory);
-    free(adapt->model);
+    trial_files_remove(&adapt->files);
 }
 
 /* A run that streams may fit where a trial does not. */
@@ -407,7 +381,7 @@ static int find(struct adapt *adapt, struct dpmf_train_options *found, struct dp
     if (adapt->what == 0 || store_n_ratings(adapt->store) < RATINGS_LEAST) return 0;
     int code = divide_memory(adapt, error);
     if (code == 0) code = check_tables(adapt, error);
-    if (code == 0) code = make_directory(adapt, error);
+    if (code == 0) code = trial_files_make(&adapt->files, "adapt", error);
     if (code == 0) code = hold_back(adapt, error);
     if (code == 0) code = search(adapt, found, error);
     end(adapt);

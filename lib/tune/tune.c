@@ -6,7 +6,6 @@
  * is what the step size goes by. Fed by a store; feeds the command line.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +16,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "files/temporary.h"
 #include "rank/ials_train.h"
 #include "store/store.h"
 #include "train/solver_names.h"
 #include "tune/search.h"
+#include "tune/trial_files.h"
 
 enum { FACTORS, LEARNING_RATE, PENALTY, EPOCHS, UNOBSERVED, N_AXES };
 enum { TRIALS_MAX = 10000, FACTORS_MAX = 4096, EPOCHS_MAX = 10000 };
@@ -51,9 +50,9 @@ struct tune {
     int (*on_trial)(void *self, const struct dpmf_trial *trial); /* NULL without */
     void *on_trial_self;
     struct dpmf_tune_report *report;
-    bool ranks;              /* models that rank, by ials */
-    double unobserved;       /* where the search for it starts */
-    char *directory, *model; /* paths of what a trial writes and nobody reads */
+    bool ranks;        /* models that rank, by ials */
+    double unobserved; /* where the search for it starts */
+    struct trial_files files;
     struct search *search;
     struct dpmf_run trial_run;
     double started;
@@ -151,44 +150,14 @@ static int begin_search(struct tune *tune, struct dpmf_error *error) {
 
 /* ---- ratings --------------------------------------------------------------------------------- */
 
-static int make_directory(struct tune *tune, struct dpmf_error *error) {
-    const char *place = temporary_directory();
-    if (asprintf(&tune->directory, "%s/dpmf-tune-XXXXXX", place) < 0) tune->directory = NULL;
-    if (!tune->directory) return error_no_memory(error);
-    if (!mkdtemp(tune->directory)) {
-        int code = error_system(error, errno, "make a temporary directory here", place);
-        free(tune->directory);
-        tune->directory = NULL;
-        return code;
-    }
-    if (asprintf(&tune->model, "%s/model", tune->directory) < 0) tune->model = NULL;
-    return tune->model ? 0 : error_no_memory(error);
-}
-
-/* The two stores lose their names as soon as they are open. */
-static int open_parts(struct tune *tune, const char *train, const char *test,
-                      const struct dpmf_split_options *split, struct dpmf_error *error) {
-    int code = dpmf_store_split(tune->store, train, test, split, &tune->trial_run, NULL, error);
-    if (code == 0) code = dpmf_store_open(train, NULL, NULL, &tune->own_store, error);
-    if (code == 0) code = dpmf_store_open(test, NULL, NULL, &tune->own_valid, error);
-    unlink(train);
-    unlink(test);
-    return code;
-}
-
 /* The coins of the split must not be those of `dpmf split` with the same seed: what that has left
  * of a set would never land on the other side again. */
 static int hold_back(struct tune *tune, struct dpmf_error *error) {
     struct dpmf_split_options split = dpmf_split_options_default();
-    char *train = NULL, *test = NULL;
-    int code = 0;
     split.test_fraction = tune->options->valid_fraction;
     split.seed = (tune->train->seed ^ 0x74756e65u) * 0x9e3779b97f4a7c15u;
-    if (asprintf(&train, "%s/train", tune->directory) < 0) train = NULL;
-    if (asprintf(&test, "%s/test", tune->directory) < 0) test = NULL;
-    code = train && test ? open_parts(tune, train, test, &split, error) : error_no_memory(error);
-    free(train);
-    free(test);
+    int code = trial_files_split(&tune->files, tune->store, &split, &tune->trial_run,
+                                 &tune->own_store, &tune->own_valid, error);
     if (code == DPMF_ERR_RATINGS_NONE_LEFT) {
         error_set(error, code, "there are too few ratings to hold some of them back");
         error_place(error, store_path(tune->store), 0, 0);
@@ -351,9 +320,9 @@ static int run_trial(struct tune *tune, const double *settings, struct dpmf_erro
     };
     tune->curve = (struct curve){.epochs = tune->trial.epochs};
     const struct dpmf_train_options options = trial_options(tune);
-    int code = dpmf_train(tune->store, tune->valid, tune->model, &options, &tune->trial_run,
+    int code = dpmf_train(tune->store, tune->valid, tune->files.model, &options, &tune->trial_run,
                           on_epoch, tune, NULL, error);
-    unlink(tune->model);
+    unlink(tune->files.model);
     if (tune->no_memory) return error_no_memory(error);
     bool is_given_up = code == DPMF_ERR_BASE_CANCELLED && tune->is_late && !tune->is_stopped;
     tune->is_late = is_given_up; /* it may have been quicker than the word that it is late */
@@ -437,9 +406,7 @@ static void end(struct tune *tune) {
     search_free(tune->search);
     dpmf_store_close(tune->own_store);
     dpmf_store_close(tune->own_valid);
-    if (tune->directory) rmdir(tune->directory);
-    free(tune->directory);
-    free(tune->model);
+    trial_files_remove(&tune->files);
 }
 
 int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
@@ -475,7 +442,7 @@ int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
     tune.ranks = own_train.solver && strcmp(own_train.solver, SOLVER_NAME_IALS) == 0;
     code = check_options(&own, &own_train, error);
     if (code == 0 && valid) code = dpmf_store_check_apart(store, valid, error);
-    if (code == 0) code = make_directory(&tune, error);
+    if (code == 0) code = trial_files_make(&tune.files, "tune", error);
     if (code == 0 && !valid) code = hold_back(&tune, error);
     if (code == 0) code = find_unobserved(&tune, error);
     if (code == 0) code = begin_search(&tune, error);
