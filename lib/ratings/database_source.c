@@ -67,12 +67,6 @@ int database_source_open(const char *text, const struct dpmf_input_options *opti
     return postgres_source_open(&url, options, wait, source, error);
 }
 
-void database_layout(struct source *source) {
-    source->layout = store_layout_declared();
-    source->layout.formats = store_layout_format(source->format);
-    source->layout.is_queried = true;
-}
-
 /* ---- columns --------------------------------------------------------------------------------- */
 
 static const char hint_names[] = "SELECT user, item, rating FROM ...: these three (or user, item "
@@ -278,6 +272,29 @@ static void place(struct dpmf_error *error, const struct database_url *url, uint
                    "counts and skips such rows",
                    (long long)row, (long long)error->column);
     error_place(error, url->shown, row, error->column);
+}
+
+/* A database's layout is its schema's and the query's: no row decides it. Until the source knows
+ * that it reads a plain table, what it reads is a query's, which may let rows decide about
+ * others. */
+static void set_layout(struct source *source) {
+    source->layout = store_layout_declared();
+    source->layout.formats = store_layout_format(source->format);
+    source->layout.is_queried = true;
+}
+
+void *database_rows_new(size_t size, struct database_url *url, const char *format,
+                        const struct source_ops *ops) {
+    struct database_rows *rows = memory_alloc_zero(1, size);
+    if (!rows) {
+        database_url_free(url);
+        return NULL;
+    }
+    rows->url = *url;
+    rows->source =
+        (struct source){.ops = ops, .format = format, .bytes_read = database_rows_bytes_read};
+    set_layout(&rows->source);
+    return rows;
 }
 
 int database_rows_settle(struct source *source, void *chunk, struct record_batch *batch,

@@ -109,11 +109,6 @@ int database_columns_find(const struct database_url *url, const struct dpmf_inpu
                           const char *const *names, size_t n, int32_t column[COLUMN_ROLES],
                           bool *holds_events, struct dpmf_error *error);
 
-/* A database's layout is its schema's and the query's: no row decides it. Until the source knows
- * that it reads a plain table, what it reads is a query's, which may let rows decide about
- * others. */
-void database_layout(struct source *source);
-
 /* Adds a name in double quotes to SQL; a table's name may be SCHEMA.TABLE. @return whether there
  * was memory */
 bool database_sql_name(struct byte_buffer *sql, const char *name);
@@ -127,6 +122,11 @@ bool database_sql_literal(struct byte_buffer *sql, const char *text);
 /* Rejects a NULL. @return as record_batch_reject */
 bool database_reject_null(struct record_batch *batch, enum column_role role, int64_t row,
                           int64_t column);
+
+/* The beginning of both: a source of `size` bytes, 0 but for the rows it begins with. `url` is
+ * taken, also when there is no memory. @return NULL then */
+void *database_rows_new(size_t size, struct database_url *url, const char *format,
+                        const struct source_ops *ops);
 
 /* The `settle` of both: rows are counted from the beginning of the result, no longer from that of
  * the chunk. @return the batch's failure */

@@ -412,17 +412,10 @@ int postgres_source_open(struct database_url *url, const struct dpmf_input_optio
         .close = close_rows,
     };
     *source = NULL;
-    struct postgres_source *self = memory_alloc_zero(1, sizeof *self);
-    if (!self) {
-        database_url_free(url);
-        return error_no_memory(error);
-    }
+    struct postgres_source *self = database_rows_new(sizeof *self, url, "postgres", &ops);
+    if (!self) return error_no_memory(error);
     struct database_wait asked = {NULL, NULL};
     if (wait) asked = (struct database_wait){wait->go_on, wait->self};
-    self->rows.url = *url;
-    self->rows.source =
-        (struct source){.ops = &ops, .format = "postgres", .bytes_read = database_rows_bytes_read};
-    database_layout(&self->rows.source);
     int code = postgres_session_open(&self->session, &self->rows.url, &asked, error);
     self->session.is_private = options->by_record; /* there were no rows before */
     if (code == 0) code = check_encoding(self, options->by_record, error);

@@ -540,16 +540,9 @@ int sqlite_source_open(struct database_url *url, const struct dpmf_input_options
         .close = close_rows,
     };
     *source = NULL;
-    struct sqlite_source *self = memory_alloc_zero(1, sizeof *self);
-    if (!self) {
-        database_url_free(url);
-        return error_no_memory(error);
-    }
-    self->rows.url = *url;
+    struct sqlite_source *self = database_rows_new(sizeof *self, url, "sqlite", &ops);
+    if (!self) return error_no_memory(error);
     if (wait) self->wait = *wait;
-    self->rows.source =
-        (struct source){.ops = &ops, .format = "sqlite", .bytes_read = database_rows_bytes_read};
-    database_layout(&self->rows.source);
     self->is_private = options->by_record;
     int code = open_source(self, options, error);
     return source_hand_over(&self->rows.source, code, source);
