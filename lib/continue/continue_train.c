@@ -616,11 +616,9 @@ static int run_epoch(struct continuation *self, struct dpmf_epoch *epoch,
 }
 
 static bool is_finished(struct continuation *self) {
-    const struct checkpoint_state *state = &self->state;
-    const uint32_t patience = self->options->patience;
-    if (state->epoch >= self->options->epochs) return true;
-    self->report->stopped_early = self->valid && patience > 0 && !isnan(state->best_valid) &&
-                                  state->epoch - state->best_epoch >= patience;
+    if (self->state.epoch >= self->options->epochs) return true;
+    self->report->stopped_early =
+        self->valid && checkpoint_state_is_hopeless(&self->state, self->options->patience);
     return self->report->stopped_early;
 }
 

@@ -15,6 +15,8 @@
 #ifndef DPMF_MODEL_CHECKPOINT_H
 #define DPMF_MODEL_CHECKPOINT_H
 
+#include <math.h>
+
 #include "model/factors.h"
 #include "model/safetensors_reader.h"
 
@@ -64,6 +66,13 @@ struct checkpoint_state {
     bool is_of_events;           /* whether it learnt from events, not from ratings */
     double count_weight;         /* weight of counts of events (event_weight.h) */
 };
+
+/* Whether the error on the validation set has not become less for `patience` epochs; 0: never. */
+static inline bool checkpoint_state_is_hopeless(const struct checkpoint_state *state,
+                                                uint32_t patience) {
+    return patience > 0 && !isnan(state->best_valid) &&
+           state->epoch - state->best_epoch >= patience;
+}
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

@@ -557,11 +557,9 @@ static int run_epoch(struct ials_run *run, struct dpmf_epoch *epoch, struct dpmf
 }
 
 static bool is_finished(const struct ials_run *run) {
-    const struct checkpoint_state *state = &run->state;
-    const uint32_t patience = run->options->patience;
-    if (state->epoch >= run->options->epochs) return true;
-    run->report->stopped_early = run->valid && patience > 0 && !isnan(state->best_valid) &&
-                                 state->epoch - state->best_epoch >= patience;
+    if (run->state.epoch >= run->options->epochs) return true;
+    run->report->stopped_early =
+        run->valid && checkpoint_state_is_hopeless(&run->state, run->options->patience);
     return run->report->stopped_early;
 }
 

@@ -26,10 +26,7 @@ static int diverged(struct dpmf_error *error, uint32_t epoch, double rate) {
 }
 
 static bool is_hopeless(const struct train_run *train) {
-    const struct checkpoint_state *state = &train->state;
-    uint32_t patience = train->options->patience;
-    return train->valid && patience > 0 && !isnan(state->best_valid) &&
-           state->epoch - state->best_epoch >= patience;
+    return train->valid && checkpoint_state_is_hopeless(&train->state, train->options->patience);
 }
 
 static int validate(struct train_run *train, double *rmse, struct dpmf_error *error) {
