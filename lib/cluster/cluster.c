@@ -335,6 +335,14 @@ int cluster_compare(const struct dpmf_cluster *cluster, uint64_t digest, bool *s
     return code;
 }
 
+int cluster_check_alone(const struct dpmf_cluster *cluster, const char *message, const char *hint,
+                        struct dpmf_error *error) {
+    if (cluster_size(cluster) == 1) return 0;
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s", message);
+    if (hint) error_hint_text(error, hint);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
 int cluster_check_same(const struct dpmf_cluster *cluster, uint64_t digest, int otherwise,
                        const char *message, const char *hint, struct dpmf_error *error) {
     bool same;

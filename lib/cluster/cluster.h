@@ -80,6 +80,11 @@ static inline int cluster_size(const struct dpmf_cluster *cluster) {
     return cluster ? cluster->n_ranks : 1;
 }
 
+/* The cluster; NULL when this process is the only one. */
+static inline const struct dpmf_cluster *cluster_of_several(const struct dpmf_cluster *cluster) {
+    return cluster_size(cluster) > 1 ? cluster : NULL;
+}
+
 /* As in cluster_ops; there must be a cluster. A rank may send to itself. */
 int cluster_begin_send(const struct dpmf_cluster *cluster, int to, int tag, const void *bytes,
                        size_t n, struct cluster_request **request, struct dpmf_error *error);
@@ -137,6 +142,10 @@ int cluster_compare(const struct dpmf_cluster *cluster, uint64_t digest, bool *s
 /* The same; with different ones all ranks fail with `otherwise`, its message and its hint. */
 int cluster_check_same(const struct dpmf_cluster *cluster, uint64_t digest, int otherwise,
                        const char *message, const char *hint, struct dpmf_error *error);
+
+/* Refuses what a single process has to do, with a hint unless that is NULL. 0 for one process. */
+int cluster_check_alone(const struct dpmf_cluster *cluster, const char *message, const char *hint,
+                        struct dpmf_error *error);
 
 /* n things cut into contiguous ranges, one for each rank, as equal as can be, at multiples of
  * `unit`: start has n_ranks + 1 entries. */

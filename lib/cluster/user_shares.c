@@ -35,14 +35,13 @@ void user_shares_cut(const struct dpmf_store *store, int n_ranks, uint64_t *firs
     first[n_ranks] = n_blocks;
 }
 
-int user_shares_check_store(const struct dpmf_store *store, struct dpmf_error *error) {
+int user_shares_check_store(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
+                            struct dpmf_error *error) {
     struct dpmf_store_info info;
     dpmf_store_info(store, &info);
     if (!info.is_temporary) return 0;
-    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "several processes read ratings from a store or its shards");
-    error_hint(error, "make one first, with {:import}, and train on that");
-    return code;
+    return cluster_check_alone(cluster, "several processes read ratings from a store or its shards",
+                               "make one first, with {:import}, and train on that", error);
 }
 
 int user_shares_check_same(const struct dpmf_store *store, const struct dpmf_cluster *cluster,

@@ -12,8 +12,10 @@
  * every rank. */
 void user_shares_cut(const struct dpmf_store *store, int n_ranks, uint64_t *first);
 
-/* Refuses ratings that are not in a store: each rank would import them by itself. */
-int user_shares_check_store(const struct dpmf_store *store, struct dpmf_error *error);
+/* Refuses ratings that are not in a store where there are several ranks: each would import them by
+ * itself. */
+int user_shares_check_store(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
+                            struct dpmf_error *error);
 
 /* Checks that all ranks see the same ratings: copies under one name, or answers of a database, may
  * differ. @return 0, or DPMF_ERR_STORE_CORRUPT on all of them */

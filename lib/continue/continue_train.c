@@ -83,11 +83,9 @@ void dpmf_continue_options_init(struct dpmf_continue_options *options, size_t si
 static int check_options(struct continuation *self, struct dpmf_error *error) {
     if (self->options->epochs < 1)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "there must be at least one epoch");
-    if (cluster_size(self->run->cluster) > 1) {
-        error_set(error, DPMF_ERR_USAGE_CONFLICT, "a model is continued in a single process");
-        error_hint(error, "run it without mpirun: new ratings are usually few");
-        return DPMF_ERR_USAGE_CONFLICT;
-    }
+    int code = cluster_check_alone(self->run->cluster, "a model is continued in a single process",
+                                   "run it without mpirun: new ratings are usually few", error);
+    if (code < 0) return code;
     if (store_n_ratings(self->store) == 0)
         return error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
     self->kernels = kernel_set_choose(self->options->kernels);

@@ -276,10 +276,8 @@ static int check_use(const struct dpmf_candidates *candidates, uint32_t n,
         error_hint(error, "each row has a user, the wanted item, and others to rank it among");
         return code;
     }
-    if (cluster_size(run->cluster) == 1) return 0;
-    int code =
-        error_set(error, DPMF_ERR_USAGE_CONFLICT, "candidates are ranked in a single process");
-    error_hint(error, "run it once, without mpirun");
+    int code = cluster_check_alone(run->cluster, "candidates are ranked in a single process",
+                                   "run it once, without mpirun", error);
     return cluster_agree(run->cluster, code, error);
 }
 

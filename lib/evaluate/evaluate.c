@@ -404,7 +404,7 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
         code = error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items",
                          (int)RANKING_MAX);
     if (cluster_size(cluster) > 1) {
-        if (code == 0) code = user_shares_check_store(test, error);
+        if (code == 0) code = user_shares_check_store(test, cluster, error);
         code = cluster_agree(cluster, code, error);
         if (code == 0) code = check_same(&evaluator, history, cluster, error);
         if (code == 0) code = user_shares_take(test, cluster, &share, &first_user, error);
@@ -418,14 +418,6 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     if (code == 0) finish(&evaluator, evaluation);
     free_evaluator(&evaluator);
     dpmf_store_close(share);
-    return code;
-}
-
-/* Each process would fit everyone. */
-static int refuse_folding(struct dpmf_error *error) {
-    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "a release with a history is evaluated in a single process");
-    error_hint(error, "run it once, without mpirun");
     return code;
 }
 
@@ -452,8 +444,12 @@ int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
     if (model->kind != MODEL_RELEASE || !history)
         return evaluate_with_users(model, test, history, options, run, evaluation, error);
     *evaluation = (struct dpmf_evaluation){0};
-    if (cluster_size(run->cluster) > 1)
-        return cluster_agree(run->cluster, refuse_folding(error), error);
+    /* each process would fit everyone */
+    code = cluster_check_alone(run->cluster,
+                               "a release with a history is evaluated in a single process",
+                               "run it once, without mpirun", error);
+    code = cluster_agree(run->cluster, code, error);
+    if (code < 0) return code;
     code = fold_users_make(model, history, run, &folded, error);
     if (code < 0) return code;
     code = evaluate_with_users(&folded, test, history, options, run, evaluation, error);

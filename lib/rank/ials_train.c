@@ -124,14 +124,10 @@ static int check_options(struct ials_run *run, struct dpmf_error *error) {
         error_hint(error, "leave {count-weight} out, or import the counts as events");
         return code;
     }
-    if (cluster_size(run->cluster) > 1 &&
-        (options->ials.row_steps == 0 || options->ials.row_block > 0)) {
-        code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "exact solutions of rows need a single process");
-        error_hint(error, "give {row-steps} of 1 or more, and no {row-block}");
-        return code;
-    }
-    if (run->cluster) code = user_shares_check_store(run->whole, error);
+    if (options->ials.row_steps == 0 || options->ials.row_block > 0)
+        code = cluster_check_alone(run->cluster, "exact solutions of rows need a single process",
+                                   "give {row-steps} of 1 or more, and no {row-block}", error);
+    if (code == 0) code = user_shares_check_store(run->whole, run->cluster, error);
     if (code < 0) return code;
     if (options->tiers || options->snapshot_blocks > 0) {
         code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
@@ -375,8 +371,7 @@ static int take_share(struct ials_run *run, int threads, struct dpmf_error *erro
     if (code < 0) return code;
     run->store = rank_share_store(&run->share);
     code = model_ids_fill_users(&factors->user_ids, run->store, error);
-    if (code == 0 && !run->cluster)
-        code = model_ids_count_users(&factors->user_ids, run->store, error);
+    if (code == 0) code = rank_share_count_users(&run->share, &factors->user_ids, error);
     if (code == 0) code = model_ids_fill_items(&factors->item_ids, run->store, NULL, error);
     if (code == 0) code = plan_memory(run, threads, error);
     return cluster_agree(run->cluster, code, error);
@@ -605,7 +600,7 @@ int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     struct ials_run ials = {
         .whole = store,
         .valid = valid,
-        .cluster = run->cluster,
+        .cluster = cluster_of_several(run->cluster),
         .options = options,
         .run = run,
         .report = report,

@@ -134,11 +134,10 @@ static int check_same(struct private_run *self, struct dpmf_error *error) {
 }
 
 static int refuse_conditional(const struct private_run *self, struct dpmf_error *error) {
-    if (!self->mechanism->is_conditional || cluster_size(self->cluster) == 1) return 0;
-    error_set(error, DPMF_ERR_USAGE_CONFLICT,
-              "the mechanism posterior samples in one process, not in a cluster");
-    error_hint(error, "run it without mpirun, or choose another mechanism");
-    return DPMF_ERR_USAGE_CONFLICT;
+    if (!self->mechanism->is_conditional) return 0;
+    return cluster_check_alone(self->cluster,
+                               "the mechanism posterior samples in one process, not in a cluster",
+                               "run it without mpirun, or choose another mechanism", error);
 }
 
 static int make_coins(struct private_run *self, struct dpmf_error *error) {

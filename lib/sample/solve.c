@@ -113,10 +113,8 @@ static int check_features(enum solver solver, const struct dpmf_train_options *o
                           "its model when it is used; or choose {solver sgd}");
         return code;
     }
-    if (cluster_size(run->cluster) > 1)
-        return error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "features of items or users need a single process");
-    return 0;
+    return cluster_check_alone(run->cluster, "features of items or users need a single process",
+                               NULL, error);
 }
 
 static int blend(void *self, struct factors *factors, const struct checkpoint_state *state,

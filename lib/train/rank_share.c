@@ -103,6 +103,11 @@ uint64_t rank_share_first_user(const struct rank_share *share) {
     return share->first_user[cluster_rank(share->cluster)];
 }
 
+int rank_share_count_users(const struct rank_share *share, struct factor_ids *ids,
+                           struct dpmf_error *error) {
+    return share->cluster ? 0 : model_ids_count_users(ids, rank_share_store(share), error);
+}
+
 /* ---- ids --------------------------------------------------------------------------------------
  */
 

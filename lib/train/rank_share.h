@@ -39,6 +39,10 @@ int rank_share_report(const struct dpmf_cluster *cluster, uint64_t before,
 const struct dpmf_store *rank_share_store(const struct rank_share *share); /* what is here */
 uint64_t rank_share_first_user(const struct rank_share *share); /* first user of this rank */
 
+/* Counts the ratings of each user for the checkpoint, where one process has all of them. */
+int rank_share_count_users(const struct rank_share *share, struct factor_ids *ids,
+                           struct dpmf_error *error);
+
 /* In a cluster, fills in share->file: the ids of all users and of the items by popularity, and the
  * scale of `factors`. Here and below, without a tiling (NULL) items are in the order that they
  * have. */

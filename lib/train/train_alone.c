@@ -214,7 +214,6 @@ static void close_place(struct train_run *train) { snapshot_free(snapshot_of(tra
 
 const struct train_place train_place_alone = {
     .may_skip_averages = true,
-    .counts_users = true,
     .check = check,
     .open_resumed = open_resumed,
     .begin_tiling = begin_tiling,

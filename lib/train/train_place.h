@@ -16,7 +16,6 @@ enum train_gather { TRAIN_GATHER_FIRST, TRAIN_GATHER_ALL, TRAIN_GATHER_IN_EPOCH 
 
 struct train_place {
     bool may_skip_averages; /* whether a run short of memory may begin without averages as biases */
-    bool counts_users;      /* whether the ratings of each user are counted in the checkpoint */
 
     /* Refuses what cannot be done here, and has all ranks use the same kernels. `code` and `error`
      * are how the options fared. */

@@ -257,9 +257,8 @@ static int make_model(struct train_run *train, struct dpmf_error *error) {
     train->worst_rmse = WORST_RMSE * 4 * train->unit;
     size_t stride = train->kernels->stride(factors->k);
     int code = model_ids_fill_items(&factors->item_ids, train->store, train->tiling, error);
-    if (code == 0 && !train->sampler && train->place->counts_users &&
-        !tiling_is_streamed(train->tiling))
-        code = model_ids_count_users(&factors->user_ids, train->store, error);
+    if (code == 0 && !train->sampler && !tiling_is_streamed(train->tiling))
+        code = rank_share_count_users(&train->share, &factors->user_ids, error);
     if (code == 0) code = train_run_make_valid_set(train, error);
     const char *beside = tiling_is_streamed(train->tiling) ? store_path(train->store) : NULL;
     if (code == 0)

@@ -43,7 +43,7 @@ static int refuse(const char *what, const char *hint, struct dpmf_error *error) 
 
 static int check_options(const struct train_run *train, struct dpmf_error *error) {
     const struct dpmf_train_options *options = train->options;
-    int code = user_shares_check_store(train->whole, error);
+    int code = user_shares_check_store(train->whole, train->cluster, error);
     if (code < 0) return code;
     if (options->hogwild)
         return refuse("Hogwild needs a single process: several never write the same items",

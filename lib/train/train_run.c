@@ -16,9 +16,8 @@
 #include "train/train_place.h"
 
 int train_run_init(struct train_run *train, struct dpmf_error *error) {
-    const bool several = cluster_size(train->run->cluster) > 1;
-    train->cluster = several ? train->run->cluster : NULL;
-    train->place = several ? &train_place_ranks : &train_place_alone;
+    train->cluster = cluster_of_several(train->run->cluster);
+    train->place = train->cluster ? &train_place_ranks : &train_place_alone;
     train->store = train->whole;
     train->users.file = -1;
     return pthread_mutex_init(&train->progress_lock, NULL) == 0 ? 0 : error_no_memory(error);
