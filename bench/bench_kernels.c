@@ -15,21 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/host.h"
 #include "base/memory.h"
 #include "kernels/kernels.h"
 #include "kernels/rewrite.h"
 
 static struct host_caches caches;
-
-/* CPU time of the thread: others on the machine disturb it less. */
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void *map(size_t bytes) {
     void *pages = memory_map(bytes);
@@ -51,12 +44,12 @@ static double rewrite_bandwidth(size_t bytes, size_t total) {
     float *p = map(bytes);
     double best = 0;
     for (int round = 0; round < 5; round++) {
-        double started = now();
+        double started = clock_of_thread();
         for (size_t done = 0; done < total; done += bytes) {
             rewrite_floats(p, bytes / sizeof *p);
             __asm__ volatile("" : : "r"(p) : "memory");
         }
-        double rate = (double)(total / bytes * bytes) / (now() - started);
+        double rate = (double)(total / bytes * bytes) / (clock_of_thread() - started);
         if (rate > best) best = rate;
     }
     memory_unmap(p, bytes);
@@ -138,10 +131,10 @@ static double measure(const struct kernel_set *set, size_t k, const struct place
     double best = 0;
     unsigned state = set->flush_denormals();
     for (int round = 0; round < 4; round++) {
-        double started = now();
+        double started = clock_of_thread();
         volatile double squares = tile(&p.step, p.chunks, p.n);
         (void)squares;
-        double rate = (double)(p.n * lanes) / (now() - started);
+        double rate = (double)(p.n * lanes) / (clock_of_thread() - started);
         if (rate > best) best = rate;
     }
     set->restore_denormals(state);
@@ -159,9 +152,9 @@ static double measure_scores(const struct kernel_set *set, size_t k, size_t byte
     float *out = map(rows * sizeof *out);
     double best = 0;
     for (int round = 0; round < 4; round++) {
-        double started = now();
+        double started = clock_of_thread();
         set->scores(one.rows, many.rows, stride, many.biases, rows, set->padded_k(k), out);
-        double rate = (double)rows / (now() - started);
+        double rate = (double)rows / (clock_of_thread() - started);
         if (rate > best) best = rate;
     }
     memory_unmap(one.rows, one_bytes);

@@ -9,25 +9,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "random/exact_gaussian.h"
 
 enum { DRAWS = 1 << 20, ROUNDS = 5 };
 
-/* CPU time of the thread: others on the machine disturb it less. */
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static double draws_rate(const struct secure_random *random, uint64_t sigma, int64_t *sums) {
     double best = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        const double started = now();
+        const double started = clock_of_thread();
         exact_gaussian_add(random, round, 0, DRAWS, sigma, sums);
-        const double rate = DRAWS / (now() - started);
+        const double rate = DRAWS / (clock_of_thread() - started);
         if (rate > best) best = rate;
     }
     return best;
@@ -50,12 +43,12 @@ static double bytes_a_draw(const struct secure_random *random, uint64_t sigma) {
 static double blocks_rate(const struct secure_random *random) {
     struct secure_stream stream;
     secure_stream_init(&stream, random, ROUNDS, 0);
-    const double started = now();
+    const double started = clock_of_thread();
     for (int i = 0; i < DRAWS; i++) {
         secure_stream_refill(&stream);
         __asm__ volatile("" : : "r"(&stream) : "memory");
     }
-    const double rate = DRAWS / (now() - started);
+    const double rate = DRAWS / (clock_of_thread() - started);
     secure_stream_wipe(&stream);
     return rate;
 }

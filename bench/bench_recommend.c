@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "model/release.h"
 #include "recommend/user.h"
@@ -23,13 +23,6 @@ enum { RATINGS = 100, BEST = 10, ROUNDS = 201 };
 static _Noreturn void stop(const char *what, const struct dpmf_error *error) {
     fprintf(stderr, "bench_recommend: %s: %s\n", what, error->message);
     exit(1);
-}
-
-/* CPU time of the thread: others on the machine disturb it less. */
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static uint32_t next_random(uint64_t *state) {
@@ -143,9 +136,9 @@ static void measure(const char *what, struct bench *bench, void (*what_to_do)(st
                     int rounds) {
     double seconds[ROUNDS];
     for (int round = 0; round < rounds; round++) {
-        const double started = now();
+        const double started = clock_of_thread();
         what_to_do(bench, round);
-        seconds[round] = now() - started;
+        seconds[round] = clock_of_thread() - started;
     }
     qsort(seconds, (size_t)rounds, sizeof seconds[0], compare_doubles);
     printf("  %-28s %10.4f ms   (least %.4f)\n", what, 1e3 * seconds[rounds / 2], 1e3 * seconds[0]);
@@ -169,10 +162,10 @@ static void run(const char *path, uint64_t items, uint32_t k) {
     struct bench bench = {0};
     const int rounds = items > 100000 ? 31 : ROUNDS;
     make_release(path, items, k);
-    const double started = now();
+    const double started = clock_of_thread();
     if (dpmf_model_open(path, &bench.model, &bench.error) < 0)
         stop("opening the release", &bench.error);
-    const double opened = now();
+    const double opened = clock_of_thread();
     prepare(&bench);
     printf("%" PRIu64 " items, k = %" PRIu32 ", %d ratings, kernels %s\n", items, k, RATINGS,
            bench.model->kernels->name);

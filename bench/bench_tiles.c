@@ -19,9 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/host.h"
 #include "base/memory.h"
 #include "dpmf.h"
@@ -44,13 +44,6 @@ struct bench {
     uint64_t sizes[KERNEL_LANES + 1];
     int rounds;
 };
-
-/* CPU time of the thread: others on the machine disturb it less. */
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void give_up(const char *why) {
     fprintf(stderr, "bench_tiles: %s\n", why);
@@ -138,9 +131,9 @@ static double bare(const struct bench *bench, const uint64_t *sizes) {
     fill_chunks(bench, chunks, n);
     const struct kernel_step step = make_step(bench, 0, false);
     for (int round = 0; round < bench->rounds; round++) {
-        const double begun = now();
+        const double begun = clock_of_thread();
         bench->set->sgd_tile(bench->k)(&step, chunks, n);
-        seconds[round] = now() - begun;
+        seconds[round] = clock_of_thread() - begun;
     }
     memory_unmap(chunks, bytes);
     return (double)updates / median(seconds, bench->rounds);
@@ -177,9 +170,9 @@ static void run_variant(const struct bench *bench, int variant, struct kernel_ch
                 chunks = copy;
             }
             const struct kernel_step step = make_step(bench, first, user_resident);
-            const double begun = now();
+            const double begun = clock_of_thread();
             bench->set->sgd_tile(bench->k)(&step, chunks, (size_t)tile.n);
-            seconds[g] += now() - begun;
+            seconds[g] += clock_of_thread() - begun;
         }
     }
 }

@@ -8,11 +8,15 @@
 #include <errno.h>
 #include <time.h>
 
-double clock_now(void) {
+static double seconds_of(clockid_t clock) {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
+
+double clock_now(void) { return seconds_of(CLOCK_MONOTONIC); }
+
+double clock_of_thread(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 bool clock_cond_init(pthread_cond_t *cond) {
     pthread_condattr_t attributes;

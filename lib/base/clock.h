@@ -11,6 +11,9 @@
 /* Seconds since some moment in the past. They never go back. */
 double clock_now(void);
 
+/* Seconds that this thread has had of a core: what others use of it does not count. */
+double clock_of_thread(void);
+
 /* A condition variable that is waited for by this clock. @return whether there was memory */
 bool clock_cond_init(pthread_cond_t *cond);
 

@@ -8,8 +8,8 @@
 #include "machine/roofline.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
@@ -26,13 +26,6 @@ struct roofline {
     double *rate;   /* a thread's, bytes a second */
 };
 
-/* The thread's own time: what others use of its core is not its limit. */
-static double thread_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* The best of several rounds: a slow one says something about the neighbours, not about the
  * machine. */
 static void run_thread(void *self, int worker) {
@@ -42,11 +35,11 @@ static void run_thread(void *self, int worker) {
     for (size_t i = 0; i < roofline->floats; i++) x[i] = 1;
     double best = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        double begun = thread_now(), end = begun, done = 0;
+        double begun = clock_of_thread(), end = begun, done = 0;
         while (end - begun < ROUND_SECONDS) {
             for (size_t i = 0; i < times; i++) roofline->pass(x, roofline->floats);
             done += (double)(times * bytes);
-            end = thread_now();
+            end = clock_of_thread();
         }
         if (done / (end - begun) > best) best = done / (end - begun);
     }

@@ -283,6 +283,11 @@ static void set_layout(struct source *source) {
     source->layout.is_queried = true;
 }
 
+static uint64_t bytes_read(const struct source *source) {
+    return atomic_load_explicit(&((const struct database_rows *)source)->bytes_read,
+                                memory_order_relaxed);
+}
+
 void *database_rows_new(size_t size, struct database_url *url, const char *format,
                         const struct source_ops *ops) {
     struct database_rows *rows = memory_alloc_zero(1, size);
@@ -291,8 +296,7 @@ void *database_rows_new(size_t size, struct database_url *url, const char *forma
         return NULL;
     }
     rows->url = *url;
-    rows->source =
-        (struct source){.ops = ops, .format = format, .bytes_read = database_rows_bytes_read};
+    rows->source = (struct source){.ops = ops, .format = format, .bytes_read = bytes_read};
     set_layout(&rows->source);
     return rows;
 }
@@ -318,9 +322,4 @@ int database_rows_finish(struct source *source, struct record_batch *batch,
     error_hint(error, "check what it selects");
     error_place(error, url->shown, 0, 0);
     return DPMF_ERR_INPUT_EMPTY;
-}
-
-uint64_t database_rows_bytes_read(const struct source *source) {
-    return atomic_load_explicit(&((const struct database_rows *)source)->bytes_read,
-                                memory_order_relaxed);
 }

@@ -137,6 +137,4 @@ int database_rows_settle(struct source *source, void *chunk, struct record_batch
 int database_rows_finish(struct source *source, struct record_batch *batch,
                          struct dpmf_error *error);
 
-uint64_t database_rows_bytes_read(const struct source *source);
-
 #endif

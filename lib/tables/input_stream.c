@@ -312,7 +312,8 @@ int input_stream_open(const char *path, const struct input_wait *wait, struct in
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return error_system(error, errno, "open", standard ? "<stdin>" : path);
-    return open_stream(fd, standard ? "<stdin>" : path, wait, !standard, stream, error);
+    if (standard) return input_stream_open_fd(fd, "<stdin>", wait, stream, error);
+    return open_stream(fd, path, wait, true, stream, error);
 }
 
 void input_stream_close(struct input_stream *stream) {

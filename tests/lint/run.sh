@@ -208,13 +208,14 @@ begin
 echo 'const char *path = "/sys/devices/system/cpu/cpu0/cache";' >lib/store/store_reader.c
 catches "another place that knows the machine" 'lib/store/store_reader.c:1:'
 
-begin
-echo 'void f(void) { clock_gettime(CLOCK_MONOTONIC, &now); }' >lib/store/store_reader.c
-catches "another clock" 'lib/store/store_reader.c:1:'
-
-begin
-echo 'const char *place = getenv("TMPDIR");' >lib/store/store_reader.c
-catches "another place for temporary files" 'lib/store/store_reader.c:1:'
+for file in lib/store/store_reader.c programs/verbs/command_split.c; do
+    begin
+    echo 'void f(void) { clock_gettime(CLOCK_MONOTONIC, &now); }' >$file
+    catches "another clock in $file" "$file:1:"
+    begin
+    echo 'const char *place = getenv("TMPDIR");' >$file
+    catches "another place for temporary files in $file" "$file:1:"
+done
 
 # What is looked for in object files needs a compiler, whichever there is.
 compiler=$(command -v gcc || command -v clang || true)
