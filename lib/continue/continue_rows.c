@@ -230,9 +230,14 @@ static void add(float *to, float factor, const float *from, size_t n) {
 /* out += the sum of weight (target - x.v) v over a row's ratings. */
 static void pull(const struct continue_rows *rows, const struct lane *lane, const float *x,
                  float target, const float *weights, float *out) {
-    rows->kernels->pull(x, target, rows->other->rows, rows->other->stride,
-                        rows->side->other + lane->first, weights, (size_t)(lane->end - lane->first),
-                        rows->width, out);
+    const struct kernel_events events = {
+        .rows = rows->other->rows,
+        .stride = rows->other->stride,
+        .at = rows->side->other + lane->first,
+        .weights = weights,
+        .n = (size_t)(lane->end - lane->first),
+    };
+    rows->kernels->pull(x, target, &events, rows->width, out);
 }
 
 /* What is left of rating j, given a row and its bias. */

@@ -60,12 +60,24 @@ struct kernel_step {
 typedef double kernel_sgd_tile(const struct kernel_step *step, const struct kernel_chunk *chunks,
                                size_t n);
 
-/* With m_j = target - x.row_j for the n rows of numbers at[0] .. at[n - 1]: out += sum_j weight_j
- * m_j row_j. Without weights (NULL) they are 1; without `out` (NULL) nothing is added. x and out
- * are aligned as rows are, k padded.
+/* The rows that `pull` goes through: numbers at[0] .. at[n - 1], each with its weight, or without
+ * weights (NULL) with 1. While it does, it asks the second cache for rows that will be wanted
+ * later: next[0] .. next[n_next - 1], at most as many as it goes through; 0 is fine. */
+struct kernel_events {
+    const float *rows;
+    size_t stride;
+    const uint32_t *at;
+    const float *weights;
+    size_t n;
+    const uint32_t *next;
+    size_t n_next;
+};
+
+/* With m_j = target - x.row_j for these rows: out += sum_j weight_j m_j row_j. Without `out` (NULL)
+ * nothing is added. x and out are aligned as rows are, k padded.
  * @return sum_j weight_j m_j^2 */
-typedef float kernel_pull(const float *x, float target, const float *rows, size_t stride,
-                          const uint32_t *at, const float *weights, size_t n, size_t k, float *out);
+typedef float kernel_pull(const float *x, float target, const struct kernel_events *events,
+                          size_t k, float *out);
 
 /* Where row a, column b of a k x k matrix for `times` is: panels of a cache line of columns follow
  * each other, each with all rows, so that a panel is read from end to end. The last one has the

@@ -1,7 +1,8 @@
 /*
  * What implicit least squares does with rows, in terms of the `vec` and `eight` of an instruction
  * set: include its vec_*.h first. `pull` goes through the rows of one user's items, eight at a
- * time: their scalar products with x, then their weighted sum, while they are in the first cache.
+ * time: their scalar products with x, then their weighted sum, while they are in the first cache;
+ * meanwhile the caches are asked for rows to come.
  * `times` multiplies a matrix with vectors, several at a time, so that each number of the matrix is
  * loaded once for all of them.
  */
@@ -14,81 +15,117 @@
 
 enum { ROWS_LINE = KERNEL_ALIGN / (int)sizeof(float) };
 
-/* Groups of rows that are asked for ahead: short rows are finished before memory could deliver the
- * next. */
+/* How far ahead the first cache is asked for rows: short rows are finished before the next could be
+ * there. */
 enum { ROWS_SHORT = 128 };
 INLINE size_t rows_ahead(size_t k) { return k <= ROWS_SHORT ? 2 * KERNEL_LANES : KERNEL_LANES; }
 
-/* `n_later` of the rows to come are asked for here, a line at a time: half of them where a sum
- * follows, which asks for the other half, since all at once they would have to wait. */
-INLINE eight rows_dots(const float *u, const float *const *row, const float *const *later,
-                       const int n_later, size_t k) {
+/* Up to eight rows that go abreast, and what is asked for meanwhile, a line at a time. */
+struct rows_group {
+    const float *row[KERNEL_LANES], *ahead[KERNEL_LANES], *next[KERNEL_LANES];
+};
+
+/* What is asked for beside a column: rows `from` to end - 1 of those ahead, and the first n_next
+ * of `next`. */
+INLINE void rows_ask(const struct rows_group *group, const int from, const int end,
+                     const int n_next, size_t x) {
+    UNROLL for (int i = from; i < end; i++) __builtin_prefetch(group->ahead[i] + x);
+    UNROLL for (int i = 0; i < n_next; i++) __builtin_prefetch(group->next[i] + x, 0, 2);
+}
+
+/* The scalar products of u and the first `lanes` rows, 8 or 4. Half of the rows ahead are asked for
+ * here where a sum follows, which asks for the rest: all at once they would have to wait. */
+INLINE eight rows_dots(const float *u, const struct rows_group *group, const int lanes,
+                       const int n_ahead, const int n_next, size_t k) {
     vec sum[KERNEL_LANES];
-    UNROLL for (int i = 0; i < KERNEL_LANES; i++) sum[i] = vec_splat(0);
+    UNROLL for (int i = 0; i < lanes; i++) sum[i] = vec_splat(0);
     size_t x = 0;
     for (; x + ROWS_LINE <= k; x += ROWS_LINE) {
         UNROLL for (size_t at = x; at < x + ROWS_LINE; at += VEC) {
             const vec ux = vec_load(u + at);
-            UNROLL for (int i = 0; i < KERNEL_LANES; i++) {
-                sum[i] = vec_fma(ux, vec_load(row[i] + at), sum[i]);
+            UNROLL for (int i = 0; i < lanes; i++) {
+                sum[i] = vec_fma(ux, vec_load(group->row[i] + at), sum[i]);
             }
         }
-        UNROLL for (int i = 0; i < n_later; i++) __builtin_prefetch(later[i] + x);
+        rows_ask(group, 0, n_ahead, n_next, x);
     }
     for (; x < k; x += VEC) {
         const vec ux = vec_load(u + x);
-        UNROLL for (int i = 0; i < KERNEL_LANES; i++) {
-            sum[i] = vec_fma(ux, vec_load(row[i] + x), sum[i]);
+        UNROLL for (int i = 0; i < lanes; i++) {
+            sum[i] = vec_fma(ux, vec_load(group->row[i] + x), sum[i]);
         }
     }
-    return eight_sums(sum);
+    return lanes > 4 ? eight_sums(sum) : eight_first(eight_sums_half(sum), 4);
 }
 
-INLINE void rows_add_at(const float *const *row, const vec *pull, size_t x, float *out) {
+INLINE void rows_add_at(const struct rows_group *group, const int lanes, const vec *pull, size_t x,
+                        float *out) {
     vec sum[2] = {vec_load(out + x), vec_splat(0)};
-    UNROLL for (int i = 0; i < KERNEL_LANES; i++) {
-        sum[i & 1] = vec_fma(pull[i], vec_load(row[i] + x), sum[i & 1]);
+    UNROLL for (int i = 0; i < lanes; i++) {
+        sum[i & 1] = vec_fma(pull[i], vec_load(group->row[i] + x), sum[i & 1]);
     }
     vec_store(out + x, vec_add(sum[0], sum[1]));
 }
 
-INLINE void rows_add(const float *const *row, const float *const *later, eight pulls, size_t k,
-                     float *out) {
+INLINE void rows_add(const struct rows_group *group, const int lanes, eight pulls, const int n_next,
+                     size_t k, float *out) {
     vec pull[KERNEL_LANES];
-    UNROLL for (int i = 0; i < KERNEL_LANES; i++) pull[i] = eight_pick(pulls, i);
+    UNROLL for (int i = 0; i < lanes; i++) pull[i] = eight_pick(pulls, i);
     size_t x = 0;
     for (; x + ROWS_LINE <= k; x += ROWS_LINE) {
-        UNROLL for (size_t at = x; at < x + ROWS_LINE; at += VEC) rows_add_at(row, pull, at, out);
-        UNROLL for (int i = KERNEL_LANES / 2; i < KERNEL_LANES; i++) {
-            __builtin_prefetch(later[i] + x);
+        UNROLL for (size_t at = x; at < x + ROWS_LINE; at += VEC) {
+            rows_add_at(group, lanes, pull, at, out);
         }
+        rows_ask(group, KERNEL_LANES / 2, KERNEL_LANES, n_next, x);
     }
-    for (; x < k; x += VEC) rows_add_at(row, pull, x, out);
+    for (; x < k; x += VEC) rows_add_at(group, lanes, pull, x, out);
 }
 
-/* Where fewer than eight are left, the last is taken again in place of those missing, with weight
- * 0. */
-INLINE float rows_pull(const float *x, float target, const float *rows, size_t stride,
-                       const uint32_t *at, const float *weights, size_t n, size_t k, float *out) {
-    const float *row[KERNEL_LANES], *later[KERNEL_LANES];
-    const size_t ahead = rows_ahead(k);
+/* One group of `lanes` rows, 8 or 4, of which the first `left` are there, from event j on. The last
+ * is taken again in place of those missing, with weight 0. @return what `total` becomes */
+INLINE eight rows_pull_group(const float *x, float target, const struct kernel_events *events,
+                             size_t j, const int lanes, const int n_next, size_t k, float *out,
+                             eight total) {
+    struct rows_group group;
+    float weight[KERNEL_LANES] = {0};
+    const size_t n = events->n, left = n - j < (size_t)lanes ? n - j : (size_t)lanes;
+    const size_t ahead = j + rows_ahead(k), next = j / KERNEL_LANES * (size_t)n_next;
+    for (size_t i = 0; i < (size_t)lanes; i++)
+        group.row[i] = events->rows + events->at[j + (i < left ? i : left - 1)] * events->stride;
+    for (size_t i = 0; i < KERNEL_LANES; i++)
+        group.ahead[i] =
+            ahead + i < n ? events->rows + events->at[ahead + i] * events->stride : group.row[0];
+    for (size_t i = 0; i < (size_t)n_next; i++)
+        group.next[i] = next + i < events->n_next
+                            ? events->rows + events->next[next + i] * events->stride
+                            : group.row[0];
+    for (size_t i = 0; i < left; i++) weight[i] = events->weights ? events->weights[j + i] : 1;
+    const eight dots = out ? rows_dots(x, &group, lanes, KERNEL_LANES / 2, 0, k)
+                           : rows_dots(x, &group, lanes, KERNEL_LANES, n_next, k);
+    const eight miss = eight_sub(eight_splat(target), dots);
+    const eight pulls = eight_mul(eight_load(weight), miss);
+    if (out) rows_add(&group, lanes, pulls, n_next, k, out);
+    return eight_fma(pulls, miss, total);
+}
+
+/* The same for all rows, n_next of `next` asked for with each eight. */
+INLINE float rows_pull_all(const float *x, float target, const struct kernel_events *events,
+                           const int n_next, size_t k, float *out) {
     eight total = eight_splat(0);
-    for (size_t j = 0; j < n; j += KERNEL_LANES) {
-        const size_t left = n - j < KERNEL_LANES ? n - j : KERNEL_LANES;
-        float weight[KERNEL_LANES] = {0};
-        for (size_t i = 0; i < KERNEL_LANES; i++) {
-            row[i] = rows + at[j + (i < left ? i : left - 1)] * stride;
-            later[i] = j + i + ahead < n ? rows + at[j + i + ahead] * stride : row[i];
-        }
-        for (size_t i = 0; i < left; i++) weight[i] = weights ? weights[j + i] : 1;
-        const eight dots = out ? rows_dots(x, row, later, KERNEL_LANES / 2, k)
-                               : rows_dots(x, row, later, KERNEL_LANES, k);
-        const eight miss = eight_sub(eight_splat(target), dots);
-        const eight pulls = eight_mul(eight_load(weight), miss);
-        total = eight_fma(pulls, miss, total);
-        if (out) rows_add(row, later, pulls, k, out);
-    }
+    for (size_t j = 0; j < events->n; j += KERNEL_LANES)
+        total =
+            events->n - j > KERNEL_LANES / 2
+                ? rows_pull_group(x, target, events, j, KERNEL_LANES, n_next, k, out, total)
+                : rows_pull_group(x, target, events, j, KERNEL_LANES / 2, n_next, k, out, total);
     return eight_total(total);
+}
+
+INLINE float rows_pull(const float *x, float target, const struct kernel_events *events, size_t k,
+                       float *out) {
+    if (events->n_next == 0) return rows_pull_all(x, target, events, 0, k, out);
+    return 2 * events->n_next <= events->n + KERNEL_LANES - 1
+               ? rows_pull_all(x, target, events, KERNEL_LANES / 2, k, out)
+               : rows_pull_all(x, target, events, KERNEL_LANES, k, out);
 }
 
 /* How many vectors go abreast: their sums for a panel stay in registers while its rows move by. */

@@ -9,9 +9,10 @@
  * team go in step, and each product with the Gramian is of a matrix and several vectors; a team is
  * as many rows as have all their events' rows in the last cache together. In either case, where the
  * other side is larger than that cache, rows with many events go in step through it in slices that
- * fit in the second cache, which come from memory once a step for all of the team. What is computed
- * for a row depends on its own events alone, not on its team. Fed by event_rows and a model's rows;
- * feeds ials_train.c.
+ * fit in the second cache, which come from memory once a step for all of the team. While a row that
+ * is not sliced is gone through again, memory is asked for what the next one needs. What is
+ * computed for a row depends on its own events alone, not on its team. Fed by event_rows and a
+ * model's rows; feeds ials_train.c.
  */
 #include "rank/ials.h"
 
@@ -21,6 +22,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/memory.h"
 #include "numerics/cholesky.h"
 #include "rank/ials_basis.h"
@@ -28,7 +30,9 @@
 
 enum {
     TEAM = IALS_TEAM,
+    BATCH = IALS_BATCH,
     PIECE = 256, /* rows that are summed in floats */
+    AHEAD = 32,  /* how far ahead a long row's events are asked for */
     PARTS = 16,  /* parts of the Gramian, each summed by one thread, for any number of threads */
 };
 
@@ -40,6 +44,8 @@ struct work {
     float *misses;       /* 1 - u.v of each event of a row; for Cholesky alone */
     uint64_t next[TEAM]; /* events not yet gone through */
     float sums[TEAM];    /* what they pulled with so far */
+    const uint32_t *ask; /* rows of the other side that will be wanted next */
+    size_t n_ask;
 };
 
 /* What threads do for a part of a sweep. */
@@ -57,8 +63,9 @@ struct ials {
     struct thread_pool *pool;
     int n_work;
     struct work *work;
-    double *parts;   /* PARTS Gramians */
-    double *gramian; /* alpha G, in doubles and in floats */
+    uint64_t ahead_bytes; /* rows that may be asked for ahead; a matter of speed alone */
+    double *parts;        /* PARTS Gramians */
+    double *gramian;      /* alpha G, in doubles and in floats */
     float *gramian32;
 
     bool is_turned; /* the sweep is in another basis */
@@ -115,6 +122,14 @@ static void free_work(struct work *work) {
     free(work->misses);
 }
 
+/* Three eighths of the second cache: of the rest, as much is for the row that is at hand. */
+static int find_ahead(struct ials *ials, struct dpmf_error *error) {
+    struct host_caches caches;
+    int code = host_caches_read(&caches, error);
+    if (code == 0) ials->ahead_bytes = (uint64_t)caches.l2 / 8 * 3;
+    return code;
+}
+
 int ials_init(struct ials **out, const struct kernel_set *kernels, uint32_t k,
               const struct ials_rule *rule, struct thread_pool *pool, struct dpmf_error *error) {
     struct ials *ials = memory_alloc_zero(1, sizeof *ials);
@@ -126,6 +141,12 @@ int ials_init(struct ials **out, const struct kernel_set *kernels, uint32_t k,
     ials->rule = *rule;
     ials->pool = pool;
     ials->n_work = thread_pool_size(pool);
+    int code = find_ahead(ials, error);
+    if (code < 0) {
+        ials_free(ials);
+        *out = NULL;
+        return code;
+    }
     const size_t square = ials->width * ials->width;
     ials->work = memory_alloc_zero((size_t)ials->n_work, sizeof *ials->work);
     ials->parts = memory_alloc_zero(square, PARTS * sizeof(double));
@@ -224,12 +245,40 @@ static uint64_t n_events_of(const struct event_side *events, uint64_t row) {
     return events->start[row + 1] - events->start[row];
 }
 
-static float pull(const struct ials *ials, uint64_t first, uint64_t end, const float *x,
-                  float target, float *out) {
+static struct kernel_events events_from(const struct ials *ials, uint64_t first, uint64_t end) {
     const struct event_side *events = ials->events;
-    return ials->kernels->pull(
-        x, target, ials->other->rows, ials->other->stride, events->other + first,
-        events->weight ? events->weight + first : NULL, (size_t)(end - first), ials->width, out);
+    return (struct kernel_events){
+        .rows = ials->other->rows,
+        .stride = ials->other->stride,
+        .at = events->other + first,
+        .weights = events->weight ? events->weight + first : NULL,
+        .n = (size_t)(end - first),
+    };
+}
+
+/* Whether the second cache has room for the rows of a row's events beside those of another. */
+static bool is_short(const struct ials *ials, uint64_t row) {
+    return n_events_of(ials->events, row) * ials->width * sizeof(float) <= ials->ahead_bytes;
+}
+
+/* What the events of a row pull with. The first pass through them is the one that waits for memory:
+ * so while a short row is gone through again, the rows of the next one's events are asked for, half
+ * as many as it has itself a pass; while a long row is gone through first, its own. */
+static float pull(const struct ials *ials, struct work *work, uint64_t row, const float *x,
+                  float target, float *out) {
+    const uint64_t *start = ials->events->start;
+    struct kernel_events events = events_from(ials, start[row], start[row + 1]);
+    if (target == 0) {
+        const size_t half = (events.n + 1) / 2;
+        events.next = work->ask;
+        events.n_next = work->n_ask < half ? work->n_ask : half;
+        work->ask += events.n_next;
+        work->n_ask -= events.n_next;
+    } else if (!is_short(ials, row)) {
+        events.next = events.at + AHEAD;
+        events.n_next = events.n > AHEAD ? events.n - AHEAD : 0;
+    }
+    return ials->kernels->pull(x, target, &events, ials->width, out);
 }
 
 static bool is_sliced(const struct ials *ials, uint64_t row) {
@@ -245,8 +294,9 @@ static void pull_slice(const struct ials *ials, struct work *work, const uint32_
         uint64_t to = from;
         while (to < last && events->other[to] < end) to++;
         if (to == from) continue;
-        work->sums[i] += pull(ials, from, to, vectors + i * ials->width, target,
-                              out ? out + i * ials->width : NULL);
+        const struct kernel_events some = events_from(ials, from, to);
+        work->sums[i] += ials->kernels->pull(vectors + i * ials->width, target, &some, ials->width,
+                                             out ? out + i * ials->width : NULL);
         work->next[i] = to;
     }
 }
@@ -258,9 +308,8 @@ static void pull_team(const struct ials *ials, struct work *work, const uint32_t
     const uint64_t *start = ials->events->start, slice = ials_plan_slice_rows(ials->plan);
     if (!is_sliced(ials, rows[0])) {
         for (size_t i = 0; i < n; i++)
-            work->sums[i] =
-                pull(ials, start[rows[i]], start[rows[i] + 1], vectors + i * ials->width, target,
-                     out ? out + i * ials->width : NULL);
+            work->sums[i] = pull(ials, work, rows[i], vectors + i * ials->width, target,
+                                 out ? out + i * ials->width : NULL);
         return;
     }
     memset(work->sums, 0, n * sizeof work->sums[0]);
@@ -349,6 +398,13 @@ static void descend(const struct ials *ials, struct work *work, const uint32_t *
                   step == ials->rule.steps);
 }
 
+/* The rows of this row's events will be wanted next; the cache could not keep those of a long
+ * one. */
+static void ask_for(const struct ials *ials, struct work *work, uint64_t row) {
+    work->ask = ials->events->other + ials->events->start[row];
+    work->n_ask = is_short(ials, row) ? (size_t)n_events_of(ials->events, row) : 0;
+}
+
 /* The rows of a team: in step, or, where they would share neither a product with the Gramian nor
  * slices, one after the other. */
 static void solve_team(const struct ials *ials, struct work *work, const uint32_t *rows, size_t n) {
@@ -357,11 +413,17 @@ static void solve_team(const struct ials *ials, struct work *work, const uint32_
     for (size_t i = 0; i < n; i++)
         memcpy((ials->is_turned ? work->q : x) + i * width, ials->own->rows + rows[i] * stride,
                bytes);
-    if (ials->is_turned) ials->kernels->times(ials->basis.there, work->q, n, width, x);
+    for (size_t i = 0; ials->is_turned && i < n; i += BATCH)
+        ials->kernels->times(ials->basis.there, work->q + i * width, n - i < BATCH ? n - i : BATCH,
+                             width, x + i * width);
     if (!ials->is_turned || is_sliced(ials, rows[0]))
         descend(ials, work, rows, n, x);
     else
-        for (size_t i = 0; i < n; i++) descend(ials, work, rows + i, 1, x + i * width);
+        for (size_t i = 0; i < n; i++) {
+            if (i + 1 < n) ask_for(ials, work, rows[i + 1]);
+            descend(ials, work, rows + i, 1, x + i * width);
+        }
+    work->n_ask = 0;
     for (size_t i = 0; i < n; i++) memcpy(ials->own->rows + rows[i] * stride, x + i * width, bytes);
 }
 
@@ -456,7 +518,7 @@ static int find_plan(struct ials *ials, struct dpmf_error *error) {
         plans[i].in_step == !ials->is_turned)
         return 0;
     return ials_plan_make(&plans[i], ials->events, ials->other->n, ials->width, !ials->is_turned,
-                          error);
+                          ials->n_work, error);
 }
 
 static void solve_rows(struct ials *ials, struct work *work, const uint32_t *rows, size_t n) {
@@ -554,10 +616,10 @@ static void turn_rows(void *self, int worker) {
     struct ials *ials = self;
     const unsigned state = ials->kernels->flush_denormals();
     uint64_t first;
-    while ((first = TEAM * atomic_fetch_add(&ials->next, 1)) < ials->turning->n) {
+    while ((first = BATCH * atomic_fetch_add(&ials->next, 1)) < ials->turning->n) {
         const uint64_t left = ials->turning->n - first;
         turn_team(ials, &ials->work[worker], ials->turning, NULL, first,
-                  left < TEAM ? (size_t)left : TEAM);
+                  left < BATCH ? (size_t)left : BATCH);
     }
     ials->kernels->restore_denormals(state);
 }
@@ -668,8 +730,8 @@ static void work_on_products(void *self, int worker) {
     const size_t width = ials->width;
     const unsigned state = ials->kernels->flush_denormals();
     uint64_t first;
-    while ((first = TEAM * atomic_fetch_add(&ials->next, 1)) < part->n) {
-        const size_t n = part->n - first < TEAM ? (size_t)(part->n - first) : TEAM;
+    while ((first = BATCH * atomic_fetch_add(&ials->next, 1)) < part->n) {
+        const size_t n = part->n - first < BATCH ? (size_t)(part->n - first) : BATCH;
         apply_common(ials, &ials->work[worker], n, part->vectors + first * width,
                      part->penalties + first);
         memcpy(part->out + first * width, ials->work[worker].q, n * width * sizeof(float));

@@ -59,7 +59,11 @@ void ials_basis_find(struct ials_basis *basis, double *gramian) {
 void ials_basis_apply(const struct ials_basis *basis, const float *x, float penalty, float *q) {
     const size_t width = basis->width;
     const float *diagonal = basis->diagonal, *beside = basis->beside;
-    for (size_t c = 0; c < width; c++) q[c] = -(diagonal[c] + penalty) * x[c];
-    for (size_t c = 0; c + 1 < width; c++) q[c] -= beside[c] * x[c + 1];
-    for (size_t c = 0; c + 1 < width; c++) q[c + 1] -= beside[c] * x[c];
+    q[0] = -(diagonal[0] + penalty) * x[0];
+    if (width > 1) q[0] -= beside[0] * x[1];
+    for (size_t c = 1; c + 1 < width; c++)
+        q[c] = -(diagonal[c] + penalty) * x[c] - beside[c] * x[c + 1] - beside[c - 1] * x[c - 1];
+    if (width > 1)
+        q[width - 1] =
+            -(diagonal[width - 1] + penalty) * x[width - 1] - beside[width - 2] * x[width - 2];
 }

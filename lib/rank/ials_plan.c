@@ -12,7 +12,8 @@ enum {
     TEAM_BYTES = 1 << 21,  /* bytes of the rows of a team's events, of rows in step */
     SLICE_FROM = 1 << 24,  /* bytes of the other side's rows, below which there are no slices */
     SLICE_BYTES = 1 << 19, /* bytes of these rows in a slice */
-    SLICE_SHARE = 16,      /* one in so many of the other side's rows, or slices do not pay */
+    SLICE_SHARE = 24,      /* one in so many of the other side's rows, or slices do not pay */
+    SLICE_USES = 32,       /* events for each row of a slice that are enough for a team */
 };
 
 static uint64_t n_events_of(const struct event_side *events, uint64_t row) {
@@ -60,20 +61,24 @@ static uint64_t end_of_team(const struct ials_plan *plan, uint64_t first) {
     const struct event_side *events = plan->events;
     const bool sliced = ials_plan_slices(plan, n_events_of(events, plan->order[first]));
     const uint64_t most = TEAM_BYTES / (plan->width * sizeof(float));
+    const uint64_t most_rows = sliced ? IALS_TEAM : IALS_BATCH;
     uint64_t end = first, n_events = 0;
-    for (; end < events->n && end - first < IALS_TEAM; end++) {
+    for (; end < events->n && end - first < most_rows; end++) {
         const uint64_t n = n_events_of(events, plan->order[end]);
         if (ials_plan_slices(plan, n) != sliced) break;
         n_events += n;
         if (plan->in_step && !sliced && end > first && n_events > most) break;
+        if (sliced && end - first >= IALS_BATCH && n_events > plan->most_events) break;
     }
     return end;
 }
 
 int ials_plan_make(struct ials_plan *plan, const struct event_side *events, uint64_t n_other,
-                   size_t width, bool in_step, struct dpmf_error *error) {
+                   size_t width, bool in_step, int threads, struct dpmf_error *error) {
     ials_plan_free(plan);
     *plan = (struct ials_plan){.n_other = n_other, .width = width, .in_step = in_step};
+    plan->most_events = events->start[events->n] / (2 * (uint64_t)threads);
+    if (plan->most_events > SLICE_USES * n_other) plan->most_events = SLICE_USES * n_other;
     plan->order = memory_alloc((size_t)events->n + 1, sizeof *plan->order);
     plan->team = memory_alloc((size_t)events->n + 1, sizeof *plan->team);
     if (!plan->order || !plan->team) return error_no_memory(error);

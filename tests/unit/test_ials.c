@@ -238,6 +238,89 @@ static void test_threads(void **state) {
     free_bed(&first);
 }
 
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+enum { SLICED_K = 256, SLICED_OTHER = 16500, SLICED_OWN = 300, SLICED_SOME = 3 };
+
+struct sliced {
+    struct event_side events;
+    struct factor_matrix own, other;
+};
+
+/* So many rows on the other side that they are more than a cache; of one's own rows, the first 200
+ * have enough events to be sliced, more than are ever in a team of few. */
+static void make_sliced(struct sliced *bed, const struct kernel_set *set) {
+    const size_t stride = set->stride(SLICED_K);
+    uint64_t random = 7, n_events = 0;
+    *bed = (struct sliced){.events = {.n = SLICED_OWN}};
+    bed->events.start = calloc(SLICED_OWN + 1, sizeof *bed->events.start);
+    bed->events.other = calloc(SLICED_OWN * 900, sizeof *bed->events.other);
+    assert_true(bed->events.start && bed->events.other);
+    assert_int_equal(factor_matrix_init(&bed->own, SLICED_OWN, stride, 0, NULL), 0);
+    assert_int_equal(factor_matrix_init(&bed->other, SLICED_OTHER, stride, 0, NULL), 0);
+    for (uint64_t i = 0; i < SLICED_OWN; i++) {
+        const uint64_t n = i < 200 ? 700 + i % 200 : 300 - i;
+        for (uint64_t j = 0; j < n; j++)
+            bed->events.other[n_events++] =
+                (uint32_t)((j * (SLICED_OTHER - 20) + 13 * i) / n + (i + j) % 15);
+        bed->events.start[i + 1] = n_events;
+    }
+    for (size_t x = 0; x < SLICED_OTHER * stride; x++)
+        if (x % stride < SLICED_K) bed->other.rows[x] = (float)(0.3 * draw(&random));
+}
+
+static void free_sliced(struct sliced *bed) {
+    free(bed->events.start);
+    free(bed->events.other);
+    factor_matrix_free(&bed->own);
+    factor_matrix_free(&bed->other);
+}
+
+static void sweep_sliced(struct sliced *bed, const struct kernel_set *set, uint32_t steps,
+                         int threads) {
+    const struct ials_rule rule = {
+        .unobserved = 0.05, .penalty = 0.1, .exponent = 1, .steps = steps};
+    struct thread_pool *pool;
+    struct ials *ials;
+    double squares;
+    assert_int_equal(thread_pool_init(&pool, threads, NULL), 0);
+    assert_int_equal(ials_init(&ials, set, SLICED_K, &rule, pool, NULL), 0);
+    assert_int_equal(
+        ials_sweep(ials, &bed->events, &bed->own, &bed->other, NULL, NULL, &squares, NULL), 0);
+    /* all rows were 0: each event missed by 1 */
+    assert_true(fabs(squares - (double)bed->events.start[bed->events.n]) < 1e-3 * squares);
+    ials_free(ials);
+    thread_pool_free(pool);
+}
+
+/* Rows that go through the other side in slices, in teams that depend on the number of threads:
+ * they come to what Cholesky gives, with the same bits for any number of threads. */
+static void test_slices(void **state) {
+    const struct kernel_set *set = kernel_set_choose(NULL);
+    struct sliced exact, first, bed;
+    (void)state;
+    make_sliced(&exact, set);
+    exact.events.n = exact.own.n = SLICED_SOME;
+    sweep_sliced(&exact, set, 0, 2);
+    exact.own.n = SLICED_OWN; /* what is freed */
+    make_sliced(&first, set);
+    sweep_sliced(&first, set, 20, 1);
+    for (uint64_t i = 0; i < SLICED_SOME; i++)
+        for (size_t c = 0; c < SLICED_K; c++) {
+            const size_t at = i * exact.own.stride + c;
+            assert_true(fabsf(exact.own.rows[at] - first.own.rows[at]) < 1e-4f);
+        }
+    for (int threads = 2; threads <= 4; threads += 2) {
+        make_sliced(&bed, set);
+        sweep_sliced(&bed, set, 20, threads);
+        assert_memory_equal(first.own.rows, bed.own.rows,
+                            SLICED_OWN * bed.own.stride * sizeof(float));
+        free_sliced(&bed);
+    }
+    free_sliced(&first);
+    free_sliced(&exact);
+}
+
 /* What the rows of a bed have with each other, whatever their basis. */
 static double product(const struct bed *bed, uint64_t i, uint64_t j) {
     double sum = 0;
@@ -691,12 +774,12 @@ static void test_counts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sweeps),   cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_stops),
-        cmocka_unit_test(test_trains),   cmocka_unit_test(test_validates),
-        cmocka_unit_test(test_resumes),  cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_folds_in), cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_sweeps),    cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_stops),     cmocka_unit_test(test_trains),
+        cmocka_unit_test(test_validates), cmocka_unit_test(test_resumes),
+        cmocka_unit_test(test_refuses),   cmocka_unit_test(test_folds_in),
+        cmocka_unit_test(test_ranks),     cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests_name("ials", tests, make_stores, remove_stores);
 }

@@ -6,9 +6,9 @@
 #include "kernels/kernel_sets.h"
 #include "kernels/rows_body.h"
 
-float kernel_neon_pull(const float *x, float target, const float *rows, size_t stride,
-                       const uint32_t *at, const float *weights, size_t n, size_t k, float *out) {
-    return rows_pull(x, target, rows, stride, at, weights, n, k, out);
+float kernel_neon_pull(const float *x, float target, const struct kernel_events *events, size_t k,
+                       float *out) {
+    return rows_pull(x, target, events, k, out);
 }
 
 void kernel_neon_times(const float *matrix, const float *vectors, size_t n, size_t k, float *out) {

@@ -5,11 +5,12 @@
 
 #include <assert.h>
 
-float kernel_ref_pull(const float *x, float target, const float *rows, size_t stride,
-                      const uint32_t *at, const float *weights, size_t n, size_t k, float *out) {
+float kernel_ref_pull(const float *x, float target, const struct kernel_events *events, size_t k,
+                      float *out) {
+    const float *weights = events->weights;
     float total = 0;
-    for (size_t j = 0; j < n; j++) {
-        const float *row = rows + at[j] * stride;
+    for (size_t j = 0; j < events->n; j++) {
+        const float *row = events->rows + events->at[j] * events->stride;
         const float miss = target - kernel_ref_dot(x, row, k);
         const float pull = (weights ? weights[j] : 1) * miss;
         for (size_t c = 0; out && c < k; c++) out[c] += pull * row[c];
