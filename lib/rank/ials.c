@@ -24,27 +24,27 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
-#include "numerics/cholesky.h"
 #include "rank/ials_basis.h"
+#include "rank/ials_exact.h"
 #include "rank/ials_plan.h"
 
 enum {
     TEAM = IALS_TEAM,
     BATCH = IALS_BATCH,
-    PIECE = 256, /* rows that are summed in floats */
-    AHEAD = 32,  /* how far ahead a long row's events are asked for */
-    PARTS = 16,  /* parts of the Gramian, each summed by one thread, for any number of threads */
+    PIECE = IALS_EXACT_PIECE, /* rows that are summed in floats */
+    AHEAD = 32,               /* how far ahead a long row's events are asked for */
+    PARTS = 16, /* parts of the Gramian, each summed by one thread, for any number of threads */
 };
 
 /* What a thread works with: TEAM vectors each, a padded k apart. */
 struct work {
     float *x, *r, *p, *q;
-    float *piece, *square; /* PIECE rows, k x k */
-    double *matrix, *right;
-    float *misses;       /* 1 - u.v of each event of a row; for Cholesky alone */
-    uint64_t next[TEAM]; /* events not yet gone through */
-    float sums[TEAM];    /* what they pulled with so far */
-    const uint32_t *ask; /* rows of the other side that will be wanted next */
+    float *piece, *square;  /* PIECE rows, k x k */
+    double *matrix, *right; /* for Cholesky alone: a matrix, and the sums of a row */
+    float *misses;          /* the same: 1 - u.v of each event of a row */
+    uint64_t next[TEAM];    /* events not yet gone through */
+    float sums[TEAM];       /* what they pulled with so far */
+    const uint32_t *ask;    /* rows of the other side that will be wanted next */
     size_t n_ask;
 };
 
@@ -54,6 +54,9 @@ struct part {
     float target;
     float *out, *sums;
     uint64_t n;
+    const struct ials_block *block;
+    void (*block_row)(struct ials *ials, struct work *work, const struct ials_block *block,
+                      uint64_t i);
 };
 
 struct ials {
@@ -104,10 +107,11 @@ static bool make_work(const struct ials *ials, struct work *work) {
     work->q = floats(vectors);
     work->piece = floats(PIECE * ials->width);
     work->square = floats(square);
-    work->right = memory_alloc_zero(ials->width, sizeof(double));
-    if (ials->rule.steps == 0) work->matrix = memory_alloc_zero(square, sizeof(double));
-    return work->x && work->r && work->p && work->q && work->piece && work->square && work->right &&
-           (work->matrix || ials->rule.steps > 0);
+    const bool made = work->x && work->r && work->p && work->q && work->piece && work->square;
+    if (ials->rule.steps > 0) return made;
+    work->right = memory_alloc(ials_exact_size(ials->width), sizeof(double));
+    work->matrix = memory_alloc_zero(square, sizeof(double));
+    return made && work->right && work->matrix;
 }
 
 static void free_work(struct work *work) {
@@ -176,8 +180,9 @@ void ials_free(struct ials *ials) {
 
 uint64_t ials_bytes(const struct kernel_set *kernels, uint32_t k, int threads) {
     const uint64_t width = kernels->padded_k(k), square = width * width;
-    const uint64_t each =
-        (4 * TEAM + PIECE) * width * sizeof(float) + square * (sizeof(float) + sizeof(double));
+    const uint64_t each = (4 * TEAM + PIECE) * width * sizeof(float) +
+                          square * (sizeof(float) + sizeof(double)) +
+                          ials_exact_size((size_t)width) * sizeof(double);
     return (uint64_t)threads * each + square * ((PARTS + 1) * sizeof(double) + sizeof(float)) +
            ials_basis_bytes((size_t)width);
 }
@@ -427,81 +432,38 @@ static void solve_team(const struct ials *ials, struct work *work, const uint32_
     for (size_t i = 0; i < n; i++) memcpy(ials->own->rows + rows[i] * stride, x + i * width, bytes);
 }
 
-/* How far row x's events are from 1, in work->misses. @return the sum of their weighted squares */
-static float find_misses(const struct ials *ials, struct work *work, uint64_t row, const float *x) {
-    const struct event_side *events = ials->events;
-    const uint64_t first = events->start[row], n = n_events_of(events, row);
-    float sum = 0;
-    for (uint64_t e = 0; e < n; e++) {
-        const float *v = ials->other->rows + events->other[first + e] * ials->other->stride;
-        const float miss = 1 - dot(ials, v, x);
-        work->misses[e] = miss;
-        sum += (events->weight ? events->weight[first + e] : 1) * miss * miss;
-    }
-    return sum;
+/* ---- exact rows ------------------------------------------------------------------------------ */
+
+static struct ials_exact exact_of(const struct ials *ials) {
+    return (struct ials_exact){
+        .kernels = ials->kernels,
+        .width = ials->width,
+        .gramian = ials->gramian,
+        .events = ials->events,
+        .other = ials->other,
+    };
 }
 
-/* The events' part of a block's equations: work->matrix and work->right. */
-static void add_events(const struct ials *ials, struct work *work, uint64_t row, size_t at,
-                       size_t columns) {
-    const struct event_side *events = ials->events;
-    const uint64_t first = events->start[row], end = events->start[row + 1];
-    for (uint64_t e = first, n; e < end; e += n) {
-        n = end - e < PIECE ? end - e : PIECE;
-        for (uint64_t j = 0; j < n; j++) {
-            const float *v = ials->other->rows + events->other[e + j] * ials->other->stride + at;
-            const double weight = events->weight ? (double)events->weight[e + j] : 1;
-            const double pull = weight * (double)work->misses[e + j - first];
-            const float root = (float)sqrt(weight);
-            for (size_t c = 0; c < columns; c++) work->piece[j * columns + c] = root * v[c];
-            for (size_t c = 0; c < columns; c++) work->right[c] += pull * (double)v[c];
-        }
-        add_products(ials, work, (size_t)n, columns, work->matrix);
-    }
+static struct ials_exact_room room_of(const struct work *work) {
+    return (struct ials_exact_room){work->piece, work->square, work->matrix};
 }
 
-/* Moves x to where the loss is least along columns `at` to `at` + columns - 1. @return whether the
- * matrix was positive definite, as it is unless numbers are too large */
-static bool solve_block(const struct ials *ials, struct work *work, uint64_t row, float *x,
-                        size_t at, size_t columns) {
-    const struct event_side *events = ials->events;
-    const uint64_t first = events->start[row], n = n_events_of(events, row);
-    const double penalty = penalty_of(ials, row);
-    const size_t width = ials->width;
-    for (size_t a = 0; a < columns; a++) {
-        memcpy(work->matrix + a * columns, ials->gramian + (at + a) * width + at,
-               columns * sizeof(double));
-        work->right[a] = -penalty * (double)x[at + a];
-    }
-    for (size_t c = 0; c < width; c++)
-        for (size_t a = 0; a < columns; a++)
-            work->right[a] -= ials->gramian[c * width + at + a] * (double)x[c];
-    add_events(ials, work, row, at, columns);
-    for (size_t a = 0; a < columns; a++) work->matrix[a * columns + a] += penalty;
-    if (cholesky_factor(work->matrix, columns) < 0) return false;
-    cholesky_solve(work->matrix, columns, work->right);
-    for (size_t c = 0; c < columns; c++) {
-        work->p[c] = (float)work->right[c];
-        x[at + c] += work->p[c];
-    }
-    if (columns == width) return true; /* nothing follows */
-    for (uint64_t e = 0; e < n; e++)
-        work->misses[e] -= ials->kernels->dot(
-            ials->other->rows + events->other[first + e] * ials->other->stride + at, work->p,
-            columns);
-    return true;
-}
-
-/* The same by Cholesky, block by block. Blocks are whole lines of the cache. */
+/* The same by Cholesky, block by block. @return whether it could be solved for */
 static bool solve_directly(const struct ials *ials, struct work *work, uint64_t row) {
-    const size_t width = ials->width, block = ials->rule.block;
-    const size_t most =
-        block > 0 ? (block + KERNEL_PANEL - 1) / KERNEL_PANEL * KERNEL_PANEL : width;
+    const struct ials_exact exact = exact_of(ials);
+    struct ials_exact_room room = room_of(work);
+    const size_t width = ials->width, most = ials_exact_columns(width, ials->rule.block);
+    const double penalty = penalty_of(ials, row);
     float *x = ials->own->rows + row * ials->own->stride;
-    ials->squares[row] = find_misses(ials, work, row, x);
-    for (size_t at = 0; at < width; at += most)
-        if (!solve_block(ials, work, row, x, at, width - at < most ? width - at : most))
+    ials->squares[row] = ials_exact_misses(&exact, row, x, work->misses);
+    for (size_t at = 0, columns; at < width; at += columns) {
+        columns = width - at < most ? width - at : most;
+        ials_exact_sum(&exact, &room, row, work->misses, at, columns, work->right);
+        if (!ials_exact_solve(&exact, &room, penalty, x, at, columns, work->right, work->p))
             return false;
+        ials_exact_move(&exact, row, at, columns, work->p, x,
+                        at + columns < width ? work->misses : NULL);
+    }
     return true;
 }
 
@@ -656,6 +618,10 @@ static void set_sides(struct ials *ials, const struct event_side *events, struct
     ials->self = self;
 }
 
+static int error_unsolved(struct dpmf_error *error) {
+    return error_set(error, DPMF_ERR_TRAIN_DIVERGED, "a row could not be solved for");
+}
+
 int ials_sweep(struct ials *ials, const struct event_side *events, struct factor_matrix *own,
                struct factor_matrix *other, bool (*stop)(void *self), void *self, double *squares,
                struct dpmf_error *error) {
@@ -669,11 +635,8 @@ int ials_sweep(struct ials *ials, const struct event_side *events, struct factor
     if (atomic_load(&ials->stopped) && ials->is_turned) turn_rest(ials);
     if (atomic_load(&ials->stopped))
         return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
-    if (atomic_load(&ials->failed))
-        return error_set(error, DPMF_ERR_TRAIN_DIVERGED, "a row could not be solved for");
-    double sum = 0;
-    for (uint64_t i = 0; squares && i < own->n; i++) sum += (double)ials->squares[i];
-    if (squares) *squares = sum;
+    if (atomic_load(&ials->failed)) return error_unsolved(error);
+    if (squares) *squares = ials_squares(ials);
     return 0;
 }
 
@@ -744,4 +707,91 @@ void ials_apply_all(struct ials *ials, const float *vectors, const float *penalt
     ials->part = (struct part){.vectors = vectors, .penalties = penalties, .n = n, .out = out};
     begin_work(ials);
     thread_pool_run(ials->pool, work_on_products, ials);
+}
+
+/* ---- the same of exact rows ------------------------------------------------------------------ */
+
+static float *misses_of(const struct ials *ials, const struct ials_block *block, uint64_t i) {
+    const uint64_t *start = ials->events->start;
+    return block->misses + (start[block->first + i] - start[block->first]);
+}
+
+static float *own_row(const struct ials *ials, uint64_t row) {
+    return ials->own->rows + row * ials->own->stride;
+}
+
+static void measure_row(struct ials *ials, struct work *work, const struct ials_block *block,
+                        uint64_t i) {
+    const struct ials_exact exact = exact_of(ials);
+    const uint64_t row = block->first + i;
+    (void)work;
+    ials->squares[row] =
+        ials_exact_misses(&exact, row, own_row(ials, row), misses_of(ials, block, i));
+}
+
+static void sum_row(struct ials *ials, struct work *work, const struct ials_block *block,
+                    uint64_t i) {
+    const struct ials_exact exact = exact_of(ials);
+    struct ials_exact_room room = room_of(work);
+    ials_exact_sum(&exact, &room, block->first + i, misses_of(ials, block, i), block->at,
+                   block->columns, block->sums + i * ials_exact_size(block->columns));
+}
+
+static void solve_row(struct ials *ials, struct work *work, const struct ials_block *block,
+                      uint64_t i) {
+    const struct ials_exact exact = exact_of(ials);
+    struct ials_exact_room room = room_of(work);
+    const uint64_t j = block->own_first + i, row = block->first + j;
+    if (!ials_exact_solve(&exact, &room, block->penalties[j], own_row(ials, row), block->at,
+                          block->columns, block->sums + j * ials_exact_size(block->columns),
+                          work->p))
+        atomic_store(&ials->failed, true);
+    memcpy(block->moves + j * block->columns, work->p, block->columns * sizeof(float));
+}
+
+static void move_row(struct ials *ials, struct work *work, const struct ials_block *block,
+                     uint64_t i) {
+    const struct ials_exact exact = exact_of(ials);
+    const uint64_t row = block->first + i;
+    /* moves are not aligned as kernels want them */
+    memcpy(work->p, block->moves + i * block->columns, block->columns * sizeof(float));
+    ials_exact_move(&exact, row, block->at, block->columns, work->p, own_row(ials, row),
+                    misses_of(ials, block, i));
+}
+
+static void work_on_block(void *self, int worker) {
+    struct ials *ials = self;
+    const struct part *part = &ials->part;
+    const unsigned state = ials->kernels->flush_denormals();
+    while (!atomic_load_explicit(&ials->stopped, memory_order_relaxed)) {
+        const uint64_t i = atomic_fetch_add(&ials->next, 1);
+        if (i >= part->n) break;
+        part->block_row(ials, &ials->work[worker], part->block, i);
+        if (ials->stop && ials->stop(ials->self)) atomic_store(&ials->stopped, true);
+    }
+    ials->kernels->restore_denormals(state);
+}
+
+int ials_block_do(struct ials *ials, const struct ials_block *block, enum ials_block_part what,
+                  struct dpmf_error *error) {
+    ials->part = (struct part){
+        .block = block,
+        .n = what == IALS_BLOCK_SOLVE ? block->n_own : block->n,
+        .block_row = what == IALS_BLOCK_MEASURE ? measure_row
+                     : what == IALS_BLOCK_SUM   ? sum_row
+                     : what == IALS_BLOCK_SOLVE ? solve_row
+                                                : move_row,
+    };
+    begin_work(ials);
+    thread_pool_run(ials->pool, work_on_block, ials);
+    if (atomic_load(&ials->stopped))
+        return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+    if (atomic_load(&ials->failed)) return error_unsolved(error);
+    return 0;
+}
+
+double ials_squares(const struct ials *ials) {
+    double sum = 0;
+    for (uint64_t i = 0; i < ials->own->n; i++) sum += (double)ials->squares[i];
+    return sum;
 }

@@ -76,6 +76,27 @@ float ials_dot(const struct ials *ials, const float *a, const float *b);
 /* r.r, or 0 where it is only rounding error; `first` is r.r of the first residual. */
 float ials_residual(const struct ials *ials, const float *r, float first);
 
+/* Exact rows, or blocks of their columns (ials_exact.h), of rows `first` to first + n - 1. */
+struct ials_block {
+    uint64_t first, n;
+    uint64_t own_first, n_own; /* those that this rank solves for */
+    size_t at, columns;
+    float *misses;           /* 1 - u.v of all rows' events, one after the other */
+    double *sums;            /* ials_exact_size(columns) numbers a row */
+    float *moves;            /* how far a row goes: `columns` numbers each */
+    const double *penalties; /* one a row */
+};
+
+/* What there is to do, in this order; the last three for one block of columns after the other:
+ * misses; what the events that are here add to the sums; of sums over all ranks, this rank's moves;
+ * all moves taken. */
+enum ials_block_part { IALS_BLOCK_MEASURE, IALS_BLOCK_SUM, IALS_BLOCK_SOLVE, IALS_BLOCK_MOVE };
+int ials_block_do(struct ials *ials, const struct ials_block *block, enum ials_block_part what,
+                  struct dpmf_error *error);
+
+/* The sum over the events that are here of w (1 - u.v)^2, as it was before the sweep. */
+double ials_squares(const struct ials *ials);
+
 /* G of all rows, k x k padded and whole, in double. */
 void ials_gramian(struct ials *ials, const struct factor_matrix *rows, double *gramian);
 

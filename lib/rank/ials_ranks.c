@@ -188,6 +188,11 @@ int ials_ranks_sweep_items(struct ials *ials, const struct event_side *events,
                            struct dpmf_error *error) {
     if (cluster_size(cluster) == 1)
         return ials_sweep(ials, events, items, users, stop, self, squares, error);
+    if (ials_rule(ials)->steps == 0) {
+        int code = ials_begin(ials, events, items, users, cluster, stop, self, error);
+        return code < 0 ? code
+                        : ials_ranks_solve_items(ials, events, totals, cluster, squares, error);
+    }
     struct shared shared = {
         .ials = ials,
         .cluster = cluster,

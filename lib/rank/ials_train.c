@@ -124,10 +124,7 @@ static int check_options(struct ials_run *run, struct dpmf_error *error) {
         error_hint(error, "leave {count-weight} out, or import the counts as events");
         return code;
     }
-    if (options->ials.row_steps == 0 || options->ials.row_block > 0)
-        code = cluster_check_alone(run->cluster, "exact solutions of rows need a single process",
-                                   "give {row-steps} of 1 or more, and no {row-block}", error);
-    if (code == 0) code = user_shares_check_store(run->whole, run->cluster, error);
+    code = user_shares_check_store(run->whole, run->cluster, error);
     if (code < 0) return code;
     if (options->tiers || options->snapshot_blocks > 0) {
         code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
@@ -167,8 +164,14 @@ static int plan_memory(const struct ials_run *run, int threads, struct dpmf_erro
     const struct factors *factors = &run->model.factors;
     const uint64_t ids = factors->user_ids.start[factors->user_ids.n] +
                          factors->item_ids.start[factors->item_ids.n] + 24 * rows;
-    const uint64_t shared = ials_ranks_bytes(run->cluster, run->kernels, run->options->factors,
-                                             store_n_items(run->store));
+    const struct dpmf_train_options *options = run->options;
+    const bool is_exact = options->ials.row_steps == 0 || options->ials.row_block > 0;
+    const uint64_t shared =
+        is_exact ? ials_ranks_exact_bytes(run->cluster, run->kernels, options->factors,
+                                          (uint32_t)options->ials.row_block,
+                                          store_n_items(run->store), store_n_ratings(run->store))
+                 : ials_ranks_bytes(run->cluster, run->kernels, options->factors,
+                                    store_n_items(run->store));
     const uint64_t weights =
         run->options->ials.count_weight > 0
             ? event_rows_bytes(run->store, true) - event_rows_bytes(run->store, false)

@@ -11,14 +11,14 @@ number() { sed -nE "s/.*\"$2\":([0-9.e+-]+).*/\1/p" "$1" | tail -n 1; }
 first_ndcg() { grep -oE '"ndcg":[0-9.e-]+' "$1" | head -n 1 | cut -d: -f2; } # of all items
 # alike A B: to a ten-thousandth
 alike() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0 && a / b < 1.0001 && b / a < 1.0001) }'; }
-# same_rows A B: two models rank alike, and what their vectors give for every tenth user and each
-# item agrees to a thousandth of the largest; a model's basis depends on how it was trained
+# same_rows A B [K]: two models rank alike, and what their vectors give for every tenth user and
+# each item agrees to a thousandth of the largest; a model's basis depends on how it was trained
 same_rows() {
     "$binary" export -q "$1" --not-private --users --npy one &&
         "$binary" export -q "$2" --not-private --users --npy other &&
-        python3 - one other <<'PYTHON'
+        python3 - one other "${3:-12}" <<'PYTHON'
 import array, os, sys
-K = 12
+K = int(sys.argv[3])
 def rows(folder, name):
     data = open(os.path.join(folder, name), "rb").read()
     numbers = array.array("f", data[10 + int.from_bytes(data[8:10], "little"):])
@@ -60,8 +60,23 @@ check "ials, continued by 3: the same vectors" same_rows i1.safetensors i.safete
 check "ials, continued by one machine: status" test $? = 0
 check "ials, continued by one machine: the same vectors" same_rows i1.safetensors i.safetensors
 
-job 2 train it.dpr "${ials[@]}" --row-steps 0 -o x.safetensors
-check "ials, exact solutions by several: refused" one_error \
-    "exact solutions of rows need a single process"
+# Exact rows, and rows in two blocks of columns.
+for k in 12 20; do
+    how=(--goal ranking -k "$k" --seed 2 -j 1 --json -q --like 3 --epochs 6)
+    if [[ $k == 12 ]]; then how+=(--row-steps 0); else how+=(--row-block 16); fi
+    rm -f e1.safetensors
+    "$binary" train it.dpr --valid iv.dpr "${how[@]}" -o e1.safetensors >alone.json
+    for n in 1 2 3; do
+        rm -f e.safetensors
+        job "$n" train it.dpr --valid iv.dpr "${how[@]}" -o e.safetensors
+        check "ials, exact, k $k, $n processes: status" test $? = 0
+        check "ials, exact, k $k, $n processes: the same error" alike \
+            "$(number log train_rmse)" "$(number alone.json train_rmse)"
+        check "ials, exact, k $k, $n processes: the same ranking" alike \
+            "$(number log valid_ndcg)" "$(number alone.json valid_ndcg)"
+        check "ials, exact, k $k, $n processes: the same vectors" same_rows e1.safetensors \
+            e.safetensors "$k"
+    done
+done
 job 2 train it.dpr "${some[@]}" --like 99 -o x.safetensors
 check "ials, no likes: refused" one_error "none of the ratings is a like"

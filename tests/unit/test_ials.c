@@ -510,16 +510,20 @@ static void assert_near_models(const char *a, const char *b) {
     dpmf_model_close(y);
 }
 
-/* Three ranks, of three blocks of users or of fewer than there are ranks, and snapshots that others
- * continue. */
-static void check_ranks(uint64_t users) {
-    struct ranks_job job = {.options = small_options(), .output = b_file};
+static void make_data(uint64_t users) {
     struct dpmf_synth_options synth = dpmf_synth_options_default();
-    struct dpmf_train_report alone;
     synth.users = users;
     synth.items = 50;
     synth.ratings = 12 * users;
     assert_int_equal(synth_split(&synth, store_file, train_file, test_file), 0);
+}
+
+/* Three ranks, of three blocks of users or of fewer than there are ranks, and snapshots that others
+ * continue. */
+static void check_ranks(uint64_t users) {
+    struct ranks_job job = {.options = small_options(), .output = b_file};
+    struct dpmf_train_report alone;
+    make_data(users);
     assert_int_equal(train(&job.options, a_file, 2, true, &alone), 0);
     assert_int_equal(train_by(1, &job), 0);
     assert_same_models(a_file, b_file);
@@ -537,9 +541,6 @@ static void check_ranks(uint64_t users) {
     job.options.resume = snapshot_file;
     assert_int_equal(train_by(3, &job), 0);
     assert_near_models(a_file, b_file);
-    job.options.resume = NULL;
-    job.options.ials.row_steps = 0;
-    assert_int_equal(train_by(2, &job), DPMF_ERR_USAGE_CONFLICT);
     job.options = small_options();
     job.options.ials.has_like = true;
     job.options.ials.like = 99;
@@ -550,6 +551,28 @@ static void test_ranks(void **state) {
     (void)state;
     check_ranks(300);
     check_ranks(2600);
+}
+
+/* Exact rows, all columns at once or in blocks of which the last is shorter. */
+static void test_ranks_exact(void **state) {
+    (void)state;
+    make_data(2600);
+    for (uint64_t block = 0; block <= 16; block += 16) {
+        struct ranks_job job = {.options = small_options(), .output = b_file};
+        struct dpmf_train_report alone;
+        job.options.factors = 20;
+        job.options.ials.row_steps = 0;
+        job.options.ials.row_block = block;
+        assert_int_equal(train(&job.options, a_file, 2, true, &alone), 0);
+        assert_int_equal(train_by(1, &job), 0);
+        assert_same_models(a_file, b_file);
+        for (int n = 2; n <= RANKS_MOST; n++) {
+            assert_int_equal(train_by(n, &job), 0);
+            assert_near_models(a_file, b_file);
+            assert_true(fabs(job.report[0].valid_ndcg - alone.valid_ndcg) < 1e-3);
+            assert_true(fabs(job.report[0].train_rmse - alone.train_rmse) < 1e-5);
+        }
+    }
 }
 
 static void test_resumes(void **state) {
@@ -779,7 +802,8 @@ int main(void) {
         cmocka_unit_test(test_stops),     cmocka_unit_test(test_trains),
         cmocka_unit_test(test_validates), cmocka_unit_test(test_resumes),
         cmocka_unit_test(test_refuses),   cmocka_unit_test(test_folds_in),
-        cmocka_unit_test(test_ranks),     cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_ranks),     cmocka_unit_test(test_ranks_exact),
+        cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests_name("ials", tests, make_stores, remove_stores);
 }
