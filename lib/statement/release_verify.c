@@ -191,6 +191,16 @@ static int check_contents(struct checking *checking, struct dpmf_error *error) {
     return is_extended ? check_extension(checking, error) : 0;
 }
 
+/* Every release in format 2 names its build, so one that does not was written by something else.
+ * Format 1, of 0.1.0, names none, and so an extension of one, in format 3. */
+static int check_build(const struct checking *checking, struct dpmf_error *error) {
+    const struct statement *statement = checking->statement;
+    if (statement->build.commit[0] || statement->format != STATEMENT_FORMAT) return 0;
+    return refuse(error, "its statement does not name the build that made it",
+                  "do not rely on it; ask whoever published the release for a valid one, or to "
+                  "make it again");
+}
+
 static int check_flags(struct checking *checking, struct dpmf_error *error) {
     const struct statement *statement = checking->statement;
     if (statement->is_insecure)
@@ -267,6 +277,7 @@ int dpmf_release_verify(const char *path, unsigned accepted, struct dpmf_verific
         note(&checking, "its numbers are finite, and its digest fits what it holds");
         code = check_statement(&checking, error);
     }
+    if (code == 0) code = check_build(&checking, error);
     if (code == 0) code = check_flags(&checking, error);
     if (code == 0) code = check_claim(&checking, accepted, error);
     if (code == DPMF_ERR_MODEL_CORRUPT) error->code = code = DPMF_ERR_PRIVACY_NOT_VERIFIED;

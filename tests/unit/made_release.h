@@ -36,10 +36,12 @@ static inline struct statement statement_make(double epsilon, uint64_t items, ui
                                   .delta = 1e-5,
                                   .range_min = 1,
                                   .range_max = 5,
-                                  .items = items};
+                                  .items = items,
+                                  .build = {.commit = "unknown", .compiler = "GNU 12.2.0"}};
     const double mu = accountant_mu(epsilon, 1e-5) * MECHANISM_MU_SPENT;
     double total = 0;
     for (int i = 0; i < STATEMENT_ID_BYTES; i++) statement.id[i] = (uint8_t)(i * 17);
+    memset(statement.build.sources, '0', sizeof statement.build.sources - 1);
     if (k == 0) {
         statement_make_release(&statement, "counts and biases", 2 * items + 5, mu);
         return statement;

@@ -455,6 +455,8 @@ static void test_verification(void **state) {
         INSECURE,
         RESEARCH,
         LEAKING,
+        NO_BUILD,
+        FIRST_FORMAT, /* 0.1.0 names no build */
         CLAIM,
         DRAWS,
         ITEMS,
@@ -464,8 +466,8 @@ static void test_verification(void **state) {
         N
     };
     static const int expected[N] = {
-        [INSECURE] = 1, [RESEARCH] = 1, [LEAKING] = 1, [CLAIM] = 1,   [DRAWS] = 1,
-        [ITEMS] = 1,    [RANGE] = 1,    [FACTORS] = 1, [NOT_JSON] = 1};
+        [INSECURE] = 1, [RESEARCH] = 1, [LEAKING] = 1, [CLAIM] = 1,    [DRAWS] = 1,
+        [ITEMS] = 1,    [RANGE] = 1,    [FACTORS] = 1, [NO_BUILD] = 1, [NOT_JSON] = 1};
     char path[TEMP_PATH_MAX];
     temp_dir_file(*state, "r.safetensors", path);
     for (enum how how = 0; how < N; how++) {
@@ -476,6 +478,8 @@ static void test_verification(void **state) {
         if (how == INSECURE) statement.is_insecure = true;
         if (how == RESEARCH) statement.is_research = true;
         if (how == LEAKING) statement.catalogue_from_ratings = true;
+        if (how == NO_BUILD || how == FIRST_FORMAT) statement.build.commit[0] = '\0';
+        if (how == FIRST_FORMAT) statement.format = STATEMENT_FORMAT_FIRST;
         if (how == CLAIM) statement.epsilon = 0.5;
         if (how == DRAWS) statement.releases[1].draws--;
         if (how == RANGE) statement.range_max = 10;
@@ -497,7 +501,7 @@ static void test_verification(void **state) {
                 assert_int_equal(dpmf_release_verify(path, bit, &found, NULL),
                                  bit == DPMF_ASSUMES_CATALOGUE ? 0 : DPMF_ERR_PRIVACY_NOT_VERIFIED);
         code = dpmf_release_statement(path, &shown, &error);
-        assert_int_equal(code == 0, how <= LEAKING);
+        assert_int_equal(code == 0, how <= FIRST_FORMAT);
         if (code == 0) {
             assert_int_equal(shown.is_insecure, how == INSECURE);
             assert_int_equal(shown.is_research, how == RESEARCH);
@@ -750,6 +754,7 @@ static void test_fixtures(void **state) {
     keep_fixture(*state, "biases.safetensors", 0, &statement);
     /* As 0.1.0 wrote it: it calls itself proven, and is not. */
     statement.format = STATEMENT_FORMAT_FIRST;
+    statement.build = (struct statement_build){0};
     keep_fixture(*state, "biases_format_1.safetensors", 0, &statement);
 }
 

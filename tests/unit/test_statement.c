@@ -82,13 +82,14 @@ static void test_any_byte_changed(void **state) {
             if (statement_from_json_figures(json, n, &read, &figures, NULL) != 0) continue;
             n_read++;
             char *again = statement_to_json(&read);
-            /* Only a digit of a number, or a letter of a name or of the version, can have changed.
-             */
+            /* Only a digit of a number, or a letter of a name, of the version or of the build, can
+             * have changed. */
             assert_true(memcmp(read.releases, statement.releases, sizeof read.releases) != 0 ||
                         strcmp(again, json) != 0 || strcmp(read.version, dpmf_version()) != 0 ||
                         read.items != statement.items || read.epsilon != statement.epsilon ||
                         memcmp(read.id, statement.id, sizeof read.id) != 0 || read.range_min != 1 ||
-                        read.range_max != 5 || read.delta != 1e-5);
+                        read.range_max != 5 || read.delta != 1e-5 ||
+                        memcmp(&read.build, &statement.build, sizeof read.build) != 0);
             free(again);
         }
         json[i] = kept;
