@@ -211,7 +211,7 @@ for case in INT:130 TERM:143; do
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$dpmf" synth --like netflix -o out.dpr --quiet &
     pid=$!
-    sleep 1
+    busy "$pid" 1 # by then it is dpmf: before, on a busy machine, the signal would be ignored
     kill -"$signal" "$pid"
     wait "$pid"
     status=$?

@@ -8,7 +8,7 @@ cat >train <<'END'
 trap : INT
 dpmf ledger init -q l
 env --default-signal=INT dpmf train r.csv --epsilon 1 --rating-range 1:5 --catalogue items \
-    --user-privacy wishes --ledger l -o x.safetensors
+    --user-privacy wishes --ledger l -o x.safetensors --progress never
 echo "status $?"
 END
 {
