@@ -3,7 +3,7 @@
  *
  * The public interface of libdpmf. With dpmf_client.h, which it includes, and dpmf_text.h, these
  * are the only headers that programs/, python/ and web/ may include. It follows the data: the run
- * (threads, memory, progress), ratings in, the store, what one does with a store, training, private
+ * (threads, memory, progress), reading ratings, the store and work on it, training, private
  * releases, models.
  *
  * Errors, NULL and threads are as dpmf_client.h describes them. The object comes first among the
@@ -11,10 +11,10 @@
  * DPMF_ERR_BASE_CANCELLED, when a callback ended the run, and DPMF_ERR_BASE_THREAD, when a thread
  * could not be started; its list of errors leaves these two out as well.
  *
- * A callback is passed the `self` pointer that stands beside it, and nothing else of the caller's.
+ * A callback receives the `self` pointer that was given with it, and nothing else from the caller.
  *
- * Examples in these comments belong in a function that has `struct dpmf_error error = {0};`. The
- * tests compile and run all of them.
+ * The examples in these comments assume a function with `struct dpmf_error error = {0};`. The tests
+ * compile and run all of them.
  */
 #ifndef DPMF_H
 #define DPMF_H
@@ -55,7 +55,7 @@ extern "C" {
  * A run: how much of the machine it may use, and how it reports
  * ---------------------------------------------------------------------------------------------- */
 
-/* How far a run has come. */
+/* The progress of a run. */
 struct dpmf_progress {
     const char *phase; /* "reading", "sorting", "writing", ... */
     const char *unit;  /* what is counted: "ratings", "bytes", "blocks", ... */
@@ -67,7 +67,7 @@ struct dpmf_progress {
 /* The processes of a job that work together: see dpmf_cluster_open. */
 struct dpmf_cluster;
 
-/* What every function that takes long is given. NULL stands for dpmf_run_default(). */
+/* Settings of every function that can take long. NULL means dpmf_run_default(). */
 struct dpmf_run {
     size_t size;     /* size of this struct, set by _default() */
     int threads;     /* number of threads; 0: every core this process may use */
@@ -87,7 +87,7 @@ struct dpmf_run {
     bool replace; /* outputs may take the place of releases and of files of other kinds */
 };
 
-/* The default run: all cores, the usual memory, no callbacks. dpmf_run_default() returns one.
+/* The default run: all cores, the default memory, no callbacks. dpmf_run_default() returns one.
  *
  * @param run   receives the defaults
  * @param size  the size of `*run`
@@ -95,18 +95,20 @@ struct dpmf_run {
 DPMF_API void dpmf_run_init(struct dpmf_run *run, size_t size);
 DPMF_DEFAULT(dpmf_run)
 
-/* Checks that a file could be written, before hours of work end with it. Leaves nothing behind.
+/* Checks that a file can be written, before hours of work that end with writing it. Leaves nothing
+ * behind.
  *
  * @param path   the file
  * @param error  receives the description of a failure
  * @return 0 or a negative code
- * @error DPMF_ERR_IO_*  as writing it would fail: the directory does not exist, may not be written
- *                       to, or something other than a file is there
- * @error DPMF_ERR_USAGE_CONFLICT  there is a ledger, or the lock of one
+ * @error DPMF_ERR_IO_*  the directory does not exist or may not be written to, or something other
+ *                       than a file is there
+ * @error DPMF_ERR_USAGE_CONFLICT  the path is that of a ledger or of its lock
  */
 DPMF_API int dpmf_output_check(const char *path, struct dpmf_error *error);
 
-/* What a file is, from how it begins. Values are bits, for dpmf_output_check_kind. */
+/* The kind of a file, as its first bytes show it. The values are bits, for
+ * dpmf_output_check_kind. */
 enum dpmf_file_kind {
     DPMF_FILE_NONE = 0,       /* no file, or an empty one */
     DPMF_FILE_STORE = 1,      /* a ratings store */
@@ -114,29 +116,29 @@ enum dpmf_file_kind {
     DPMF_FILE_RELEASE = 4,    /* a release */
     DPMF_FILE_TRUTH = 8,      /* the model that synthetic ratings were made from */
     DPMF_FILE_PLOT = 16,      /* a plot */
-    DPMF_FILE_LEDGER = 32,    /* a ledger, its lock, or the place of its lock */
-    DPMF_FILE_OTHER = 64,     /* anything else, or what cannot be read */
+    DPMF_FILE_LEDGER = 32,    /* a ledger, its lock, or the path where its lock would be */
+    DPMF_FILE_OTHER = 64,     /* anything else, or a file that cannot be read */
 };
 
-/* Finds out what a file is.
+/* Finds out what kind of file this is.
  *
  * @param path  the file
  * @return its kind
  */
 DPMF_API enum dpmf_file_kind dpmf_file_kind(const char *path);
 
-/* Checks, as dpmf_output_check, that a file could be written, and that it may be: what is there is
- * of a kind that the output is of, or `run` says `replace`. A release asks for that unless `kinds`
- * has it. A ledger and its lock are never replaced. Every function of the library that writes a
- * file begins with this check; it is here for what comes before it.
+/* Checks that a file can be written, as dpmf_output_check does, and that it may be replaced: its
+ * kind is one of `kinds`, or `run->replace` is set. A ledger and its lock are never replaced. Every
+ * function of the library that writes a file begins with this check; a program can call it earlier,
+ * before other work.
  *
  * @param path   the file
- * @param kinds  the kinds that may be replaced: of enum dpmf_file_kind, added up
+ * @param kinds  the kinds that may be replaced, bits of enum dpmf_file_kind
  * @param run    whether other files may be replaced; may be NULL
  * @param error  receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_IO_*            it cannot be written, or may not be replaced
- * @error DPMF_ERR_USAGE_CONFLICT  there is a ledger, or the lock of one
+ * @error DPMF_ERR_USAGE_CONFLICT  the path is that of a ledger or of its lock
  */
 DPMF_API int dpmf_output_check_kind(const char *path, unsigned kinds, const struct dpmf_run *run,
                                     struct dpmf_error *error);
@@ -150,7 +152,7 @@ struct dpmf_build {
 
 /* Identifies the build of the running library.
  *
- * @return the build; its texts live for ever
+ * @return the build; its strings are never freed
  */
 DPMF_API struct dpmf_build dpmf_build_identity(void);
 
@@ -160,7 +162,7 @@ DPMF_API struct dpmf_build dpmf_build_identity(void);
 
 /* Finds out from the environment whether mpirun or a similar program started this process.
  *
- * @return this process's rank; -1 when it was started by itself
+ * @return this process's rank; -1 when it was started on its own
  */
 DPMF_API int dpmf_cluster_launched(void);
 
@@ -175,7 +177,7 @@ DPMF_API bool dpmf_cluster_is_alone(void);
  * $DPMF_MPI_PLUGIN.
  *
  * @param cluster  receives the cluster, to be closed with dpmf_cluster_close; NULL when this
- *                 process was started by itself, and after a failure
+ *                 process was started on its own, and after a failure
  * @param error    receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_CLUSTER_START  the plugin is missing, or the ranks cannot find each other
@@ -208,11 +210,11 @@ DPMF_API int dpmf_cluster_size(const struct dpmf_cluster *cluster);
  */
 DPMF_API const char *dpmf_cluster_host(const struct dpmf_cluster *cluster, int rank);
 
-/* The seconds of silence after which a rank is taken for lost, unless dpmf_cluster_set_timeout says
- * otherwise. */
+/* The seconds without a sign of life after which a rank counts as lost, unless
+ * dpmf_cluster_set_timeout sets another time. */
 enum { DPMF_CLUSTER_TIMEOUT = 120 };
 
-/* Sets how long a silent rank is waited for.
+/* Sets how long to wait for a rank that gives no sign of life.
  *
  * @param cluster  the cluster; may be NULL
  * @param seconds  the time
@@ -269,18 +271,18 @@ struct dpmf_input_options {
                        read, and skip bad records */
 
     /* Events: what people played, bought or clicked. An event is a user, an item and perhaps a
-     * count, a whole number from 1 to 2^53 - 1. Inputs that say so themselves, by a header such as
-     * user,item,plays, need not be declared. Counts of a pair add up. */
+     * count, a whole number from 1 to 2^53 - 1. Inputs whose header says so, such as
+     * user,item,plays, need no declaration. Counts of the same pair are added. */
     bool events;   /* the records are events */
-    bool has_like; /* turn ratings of at least `like` into events; of a pair the last one decides */
+    bool has_like; /* turn ratings of at least `like` into events; the last one of a pair decides */
     double like;   /* smallest rating that becomes an event; -INFINITY: all do */
 
-    /* Names of columns, of tables that always name theirs: Arrow's. NULL: found by the usual
-     * names. Not with `columns`. */
+    /* Column names, for Arrow tables, whose columns always have names. NULL: found by the usual
+     * names. Cannot be combined with `columns`. */
     const char *user_column;   /* column of the users' ids */
     const char *item_column;   /* column of the items' ids */
-    const char *rating_column; /* column of the ratings; of events, of the counts */
-    const char *time_column;   /* column of the times */
+    const char *rating_column; /* column of the ratings, or of the events' counts */
+    const char *time_column;   /* column of the timestamps */
 };
 
 /* The default input options: everything from the input itself; the first bad record is an error.
@@ -322,11 +324,11 @@ struct dpmf_layout {
     const char *origin; /* what decided where the fields of a record are: "declared"; "guessed" from
                            the first record; "dependent" on other records, as in blocks of lines and
                            cuts by time; or "not recorded", in stores of 0.1.0 */
-    bool drops_bad;     /* a bad record was dropped, and did not end the import */
+    bool drops_bad;     /* bad records were dropped and did not end the import */
     bool is_by_record;  /* private runs accept the store */
     char formats[128];  /* formats of all inputs, separated by ", " */
     uint64_t spare[3];
-    bool is_shard;   /* one of several shards: which users are in it follows from the others */
+    bool is_shard;   /* one of several shards: which users it holds depends on other users */
     bool is_queried; /* a query, a view or functions of a database gave the records: a
                         release is partial */
 };
@@ -345,10 +347,10 @@ struct dpmf_import_report {
     double seconds;                  /* time taken */
     char format[32];                 /* format of the last input */
     struct dpmf_layout layout;       /* how the records were read */
-    uint64_t not_liked;              /* ratings below `like`, which became no events */
+    uint64_t not_liked;              /* ratings below `like`, which are not events */
     bool holds_events;               /* `ratings` are events, each a pair of a user and an item */
-    uint64_t other_headers;          /* bad records that name columns otherwise than the header */
-    bool first_line_contradicts; /* the first line names columns otherwise than `columns` does */
+    uint64_t other_headers;          /* bad records that are headers of other tables */
+    bool first_line_contradicts; /* the first line is a header that contradicts `columns` */
 };
 
 /* Packs ratings of any known format into one store. The output appears as a whole or not at all.
@@ -372,7 +374,7 @@ struct dpmf_import_report {
  * @error DPMF_ERR_USAGE_MEMORY     run.memory is too little
  * @error DPMF_ERR_IO_*             a file cannot be read or written, a database cannot be reached
  * @error DPMF_ERR_INPUT_*          an input is bad: the code says how, `error` where
- * @error DPMF_ERR_STORE_*          an input is a store and damaged, or of a newer version
+ * @error DPMF_ERR_STORE_*          an input is a store that is damaged or of a newer version
  * @error DPMF_ERR_PRIVACY_REFUSED  with `by_record`: one record could decide how others are read
  * @error DPMF_ERR_BASE_RANDOM      the system gave no random bytes
  */
@@ -425,7 +427,7 @@ DPMF_API int dpmf_store_open(const char *path, const struct dpmf_input_options *
  */
 DPMF_API void dpmf_store_close(struct dpmf_store *store);
 
-/* Ratings in a program's memory, in columns of n values. Users and items are numbers from 0, below
+/* Ratings in a program's memory, as arrays of n values. Users and items are numbers from 0, below
  * n_users and n_items. Id i is the text from id_offsets[i] to id_offsets[i + 1] of id_bytes; where
  * id_offsets is NULL, it is the number in decimal. */
 struct dpmf_arrays {
@@ -442,8 +444,8 @@ struct dpmf_arrays {
     const int64_t *item_id_offsets; /* n_items + 1 places in them */
 };
 
-/* Makes a temporary store of ratings in memory: the one that the same ratings in the same order
- * would give as text. The arrays are read in place and are not needed afterwards.
+/* Makes a temporary store of ratings in memory. It equals the store of the same ratings read as
+ * text in the same order. The arrays are read in place and are not needed afterwards.
  *
  *     int64_t users[] = {0, 0, 1}, items[] = {0, 1, 1};
  *     double ratings[] = {5, 3, 4};
@@ -456,8 +458,8 @@ struct dpmf_arrays {
  *     dpmf_store_close(store);
  *
  * @param arrays   the ratings
- * @param options  of which `rescale`, `has_range`, `skip_bad`, `by_record`, `events` and `has_like`
- *                 are used; events without values count once each
+ * @param options  how to read the ratings; only `rescale`, `has_range`, `skip_bad`, `by_record`,
+ *                 `events` and `has_like` are used. Events without values count once each
  * @param run      threads, memory and callbacks
  * @param store    receives the store, to be closed with dpmf_store_close; NULL after a failure
  * @param error    receives the description of a failure
@@ -482,13 +484,13 @@ DPMF_API int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
  * Arrow
  * ---------------------------------------------------------------------------------------------- */
 
-/* The structs of the Arrow C data and stream interfaces, as their specification has them: tables
- * pass between libraries by these, without a copy and without linking. Where another header has
- * defined them, those stand. */
+/* The structs of the Arrow C data and stream interfaces, as specified. Libraries exchange tables
+ * through them, without copying and without linking to each other. If another header has defined
+ * them already, its definitions are used. */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
-/* The type of an array: of a table, a struct with a child for each column. */
+/* The type of an array. The type of a table is a struct with a child for each column. */
 struct ArrowSchema {
     const char *format;             /* type, as the specification spells it */
     const char *name;               /* name of the column; may be NULL */
@@ -524,7 +526,7 @@ struct ArrowArray {
 struct ArrowArrayStream {
     /* Gives the type of all arrays. Returns 0 or an errno. */
     int (*get_schema)(struct ArrowArrayStream *stream, struct ArrowSchema *out);
-    /* Gives the next array, a released one at the end. Returns 0 or an errno. */
+    /* Gives the next array; after the last, one whose release is NULL. Returns 0 or an errno. */
     int (*get_next)(struct ArrowArrayStream *stream, struct ArrowArray *out);
     /* Describes the last failure; may return NULL. */
     const char *(*get_last_error)(struct ArrowArrayStream *stream);
@@ -537,8 +539,9 @@ struct ArrowArrayStream {
 /* Packs the ratings of an Arrow stream into a store, as dpmf_import does with files. The batches
  * are read where they are, by all threads. Columns are found by their names, or by those that
  * `options` gives. Ids are whole numbers, texts, or a dictionary of either; ratings are numbers;
- * times are timestamps of any unit, dates, or seconds since 1970. A null is a bad record, but a
- * null time is none. docs/arrow.md lists the types, and what of a stream can be checked.
+ * times are timestamps of any unit, dates, or seconds since 1970. A null id or rating makes a bad
+ * record; a null time means that the record has no time. docs/arrow.md lists the types, and says
+ * what can be checked of a stream.
  *
  * @param stream   a stream of structs; it is released, also after a failure, and the struct itself
  *                 remains the caller's
@@ -559,7 +562,7 @@ DPMF_API int dpmf_import_arrow(struct ArrowArrayStream *stream, const char *outp
                                const struct dpmf_input_options *options, const struct dpmf_run *run,
                                struct dpmf_import_report *report, struct dpmf_error *error);
 
-/* Makes a temporary store of the ratings of an Arrow stream, as dpmf_store_open does of a file.
+/* Makes a temporary store of the ratings of an Arrow stream, as dpmf_store_open does for a file.
  *
  * @param stream   a stream of structs, as for dpmf_import_arrow
  * @param options  how to read the records; `format` and `separator` are not used
@@ -592,10 +595,10 @@ struct dpmf_store_info {
     bool is_temporary;         /* packed for this use: its size on disk means nothing */
     uint64_t file_bytes;       /* size on disk */
     struct dpmf_layout layout; /* how its records were read */
-    uint64_t bad_records;      /* dropped when it was packed for this use; 0 unless is_temporary */
-    uint64_t not_liked;        /* ratings below `like` that made no event then */
-    bool first_line_contradicts; /* then, the first line named columns otherwise than `columns` */
-    uint64_t other_headers;      /* bad records then that named columns otherwise than the header */
+    uint64_t bad_records;      /* records dropped when packing; 0 unless is_temporary */
+    uint64_t not_liked;        /* ratings below `like` dropped when packing */
+    bool first_line_contradicts; /* when packing, the header contradicted `columns` */
+    uint64_t other_headers;      /* bad records that were headers of other tables */
 };
 
 /* Describes a store without reading its ratings.
@@ -618,7 +621,7 @@ DPMF_API const char *dpmf_store_item(const struct dpmf_store *store, uint64_t i,
                                      uint64_t *n_ratings);
 
 /* ------------------------------------------------------------------------------------------------
- * What one does with a store
+ * Describing, splitting, sharding and exporting a store
  * ---------------------------------------------------------------------------------------------- */
 
 /* The number of percentiles, and the largest number of bars of a histogram. */
@@ -667,8 +670,8 @@ DPMF_API int dpmf_store_describe(struct dpmf_store *store, const char *plot,
 
 /* Which ratings become the test set. */
 enum dpmf_split_by {
-    DPMF_SPLIT_RANDOM, /* each rating by a coin of its own */
-    DPMF_SPLIT_USER,   /* whole users by coin */
+    DPMF_SPLIT_RANDOM, /* each rating at random, independently of the others */
+    DPMF_SPLIT_USER,   /* whole users at random */
     DPMF_SPLIT_TIME,   /* the latest ratings */
     DPMF_SPLIT_PROBE,  /* the pairs of a Netflix probe file */
 };
@@ -678,13 +681,13 @@ struct dpmf_split_options {
     size_t size;           /* size of this struct, set by _default() */
     enum dpmf_split_by by; /* which ratings become the test set */
     double test_fraction;  /* share of the test set */
-    uint64_t seed;         /* seed of the coins */
+    uint64_t seed;         /* seed of the random choice */
     const char *probe;     /* probe file, with DPMF_SPLIT_PROBE */
-    bool by_number;        /* with DPMF_SPLIT_RANDOM: coins follow from the places of users and
-                              items in the store, and not from their ids */
+    bool by_number;        /* with DPMF_SPLIT_RANDOM: choose by the positions of users and items in
+                              the store, not by their ids */
 };
 
-/* The default split: a tenth of the ratings, by coins.
+/* The default split: a tenth of the ratings, at random.
  *
  * @param options  receives the defaults
  * @param size     the size of `*options`
@@ -701,9 +704,9 @@ struct dpmf_split_report {
     uint64_t spare[4];
 };
 
-/* Splits a store into a training set and a test set. The coins depend only on the seed and on the
- * bytes of the ids, not on the order of the store, the number of threads or the machine. Either
- * both outputs appear or neither.
+/* Splits a store into a training set and a test set. The random choice depends only on the seed and
+ * on the bytes of the ids, not on the order of the store, the number of threads or the machine.
+ * Either both outputs appear or neither.
  *
  *     struct dpmf_store *store = NULL;
  *     struct dpmf_split_options options = dpmf_split_options_default();
@@ -735,12 +738,12 @@ DPMF_API int dpmf_store_split(struct dpmf_store *store, const char *train, const
                               const struct dpmf_split_options *options, const struct dpmf_run *run,
                               struct dpmf_split_report *report, struct dpmf_error *error);
 
-/* Refuses ratings to test on that were not kept apart from those that are learnt from. A store
- * knows of which splits it is a half: both halves of one split pass, halves of two splits do not,
- * and neither does a store with a part of itself. Ratings that were never split, or by dpmf 0.1.0,
- * pass: nothing is known of them. Training, tuning and evaluating check this by themselves.
+/* Checks that a test set was kept apart from the training set. A store records which splits it is a
+ * half of: the two halves of one split pass; halves of different splits do not, nor does a store
+ * with a part of itself. Ratings that were never split, or were split by dpmf 0.1.0, pass, because
+ * nothing is known about them. Training, tuning and evaluation make this check themselves.
  *
- * @param learnt  the ratings that are learnt from
+ * @param learnt  the training ratings
  * @param test    the ratings to test or validate on
  * @param error   receives the description of a failure
  * @return 0 or a negative code
@@ -778,8 +781,8 @@ DPMF_API int dpmf_store_shard(struct dpmf_store *store, const char *directory, u
                               struct dpmf_error *error);
 
 /* Writes the ratings of a store as csv: `user,item,rating[,timestamp]`, or for events
- * `user,item,count[,timestamp]`, with a header, quoted where
- * needed. Reading the numbers back gives the same bits.
+ * `user,item,count[,timestamp]`, with a header, quoted where needed. Reading
+ * the numbers back gives the same bits.
  *
  * @param store          the store
  * @param path           the file to write; NULL: write to `fd`
@@ -800,8 +803,8 @@ DPMF_API int dpmf_store_export_csv(struct dpmf_store *store, const char *path, i
  * Synthetic ratings
  * ---------------------------------------------------------------------------------------------- */
 
-/* Ratings of a planted model, r = offset + b_user + b_item + u.v + noise, put on a scale. Who rates
- * what follows a power law. */
+/* Ratings made from a planted model, r = offset + b_user + b_item + u.v + noise, mapped to a scale.
+ * Who rates what follows a power law. */
 struct dpmf_synth_options {
     size_t size;                             /* size of this struct, set by _default() */
     uint64_t users, items, ratings;          /* numbers of each */
@@ -876,7 +879,7 @@ DPMF_API int dpmf_synth(const char *output, const struct dpmf_synth_options *opt
 struct dpmf_sampler_options {
     const char *noise; /* sgld: NULL or "exact"; "table" or "table:SIZE" for the paper's table */
     double step;       /* sgld, sghmc, sgnht: step of an epoch; 0: from the ratings */
-    uint32_t burn_in;  /* epochs before samples count; UINT32_MAX: a part of them */
+    uint32_t burn_in;  /* epochs before samples count; UINT32_MAX: chosen from `epochs` */
     bool average;      /* predict with the average of many samples, not with the last one */
     uint32_t samples; /* largest number of samples kept for the average; 0: as many as are useful */
     uint32_t chains;  /* number of independent chains; 0: what suits the solver */
@@ -892,8 +895,8 @@ struct dpmf_ials_options {
     double unobserved;   /* weight of a pair without an event; 0: chosen by the number of events */
     double exponent;     /* exponent of a row's number of events in its penalty */
     uint32_t row_steps;  /* conjugate gradient steps per row and epoch; 0: solve exactly */
-    uint64_t row_block;  /* solve for so many columns of a row at a time, one block after the other
-                           (iALS++), instead of row_steps; 0: do not */
+    uint64_t row_block;  /* number of columns of a row solved at a time, block by block (iALS++),
+                            instead of row_steps; 0: not by blocks */
     double count_weight; /* weight of an event that happened n times: 1 + count_weight ln n; 0: all
                             weigh 1. Only for events, not for ratings */
     uint64_t spare[2];
@@ -929,17 +932,17 @@ struct dpmf_train_options {
     struct dpmf_sampler_options sampler; /* options of sgld, sghmc, sgnht and gibbs */
     struct dpmf_ials_options ials;       /* options of ials */
 
-    bool averages_first; /* whether sgd begins with biases that are averages, and with penalties on
-                            them that follow from the ratings; else, or with a warning where memory
-                            is short, with 0 and `regularization` */
+    bool averages_first; /* sgd: start from biases that are averages, with penalties derived from
+                            the ratings; otherwise, and with a warning where memory is too small,
+                            start from 0 with `regularization` */
     bool adapted;        /* dpmf_train_adapt chose some of the above; recorded in the model */
 
-    /* Tables of what is known about items and users, for sgd on one machine: rows with few ratings
-     * are drawn to where those with such features are. Or NULL. */
+    /* Tables of features of items and of users, for sgd on one machine: the vectors of rows with
+     * few ratings are drawn to those of rows with the same features. Or NULL. */
     const char *item_features, *user_features;
 };
 
-/* The default training: SGD, with what suits all known sets.
+/* The default training: SGD, with settings that suit all known sets.
  *
  * @param options  receives the defaults
  * @param size     the size of `*options`
@@ -1060,9 +1063,9 @@ struct dpmf_train_report {
     bool converged;   /* no diagnostic speaks against convergence */
 
     double valid_ndcg;       /* best NDCG when ranking; NaN without a validation set */
-    double prediction_error; /* what chance adds to a mean of samples; NaN: not known */
+    double prediction_error; /* error from averaging finitely many samples; NaN: unknown */
 
-    uint64_t new_users, new_items; /* continuing: those that the model did not know before */
+    uint64_t new_users, new_items; /* dpmf_train_continue: those new to the model */
     uint64_t spare[1];
 };
 
@@ -1083,8 +1086,8 @@ struct dpmf_train_report {
  * @param output    the checkpoint to write
  * @param options   how to train
  * @param run       threads, memory and callbacks
- * @param on_epoch  called after each epoch; a value other than 0 ends training with what there is
- *                  by then. May be NULL
+ * @param on_epoch  called after each epoch; a value other than 0 ends training and writes the model
+ *                  as it is then. May be NULL
  * @param self      passed to `on_epoch`; may be NULL
  * @param report    receives how training went
  * @param error     receives the description of a failure
@@ -1121,12 +1124,12 @@ struct dpmf_continue_options {
     bool deterministic;      /* refuse a snapshot that other kernels made; models are bit-identical
                                  for any number of threads in any case */
     const char *snapshot;    /* checkpoint written after epochs; or NULL */
-    uint32_t snapshot_every; /* interval in epochs; 0: 1 */
+    uint32_t snapshot_every; /* interval in epochs; 0 means 1 */
     double snapshot_seconds; /* interval in seconds; 0: by epochs */
     const char *resume;      /* snapshot to continue from; or NULL */
 };
 
-/* What suits all known sets.
+/* The default continuation, which suits all known sets.
  *
  * @param options  receives the defaults
  * @param size     the size of `*options`
@@ -1135,9 +1138,9 @@ DPMF_API void dpmf_continue_options_init(struct dpmf_continue_options *options, 
 DPMF_DEFAULT(dpmf_continue_options)
 
 /* Trains a model further, on new ratings alone: new users, new items, more or changed ratings of
- * old ones. The old ratings are not needed; vectors are held where they are by as many ratings as
- * stand behind them. A changed rating counts as one more: what was said before is not taken back.
- * Users and items without new ratings keep their vectors, bit for bit.
+ * old ones. The old ratings are not needed: each vector is held in place with the weight of the
+ * ratings behind it. A changed rating counts as one more: the old one is not taken back. Users and
+ * items without new ratings keep their vectors, bit for bit.
  *
  *     struct dpmf_store *news = NULL;
  *     if (dpmf_store_open("new.csv", NULL, NULL, &news, &error) == 0 &&
@@ -1152,7 +1155,7 @@ DPMF_DEFAULT(dpmf_continue_options)
  * @param output    the checkpoint to write, which may replace `model`
  * @param options   how to continue; may be NULL
  * @param run       threads, memory and callbacks
- * @param on_epoch  called after each epoch, as by dpmf_train. May be NULL
+ * @param on_epoch  called after each epoch, as dpmf_train does; may be NULL
  * @param self      passed to `on_epoch`; may be NULL
  * @param report    receives how it went; may be NULL
  * @param error     receives the description of a failure
@@ -1249,8 +1252,8 @@ struct dpmf_tune_report {
  *                  decides what is held back
  * @param options   what to search for
  * @param run       threads, memory and callbacks
- * @param on_trial  called after each trial; a value other than 0 ends the search with what there is
- *                  by then. May be NULL
+ * @param on_trial  called after each trial; a value other than 0 ends the search with the best
+ *                  found so far. May be NULL
  * @param self      passed to `on_trial`; may be NULL
  * @param report    receives the best options
  * @param error     receives the description of a failure
@@ -1344,7 +1347,7 @@ struct dpmf_ledger_population {
     double delta;            /* the budget's delta; without a budget the smaller of 1e-5 and those
                                   claimed; 0: none */
     double epsilon;          /* what is spent, at that delta */
-    enum dpmf_claim claim;   /* what may be claimed of the sum: it assumes what any release does */
+    enum dpmf_claim claim;   /* what may be claimed of the sum, given all its releases assume */
     struct dpmf_budget budget; /* bound on the sum; mu 0: none is set */
     uint64_t spare[4];
 };
@@ -1361,8 +1364,8 @@ DPMF_API char *dpmf_ledger_path(void);
  * lock file is accepted and used from here on.
  *
  * @param path   the ledger; NULL: the user's own
- * @param run    callbacks, warned when another process has locked the ledger, and may end the
- *               wait; NULL: none
+ * @param run    callbacks, which are warned while another process has locked the ledger and may end
+ *               the wait; NULL: none
  * @param error  receives the description of a failure
  * @return 0; 1 when a copied ledger was accepted; or a negative code
  * @error DPMF_ERR_PRIVACY_LEDGER  there is a ledger already, or it is damaged
@@ -1396,8 +1399,8 @@ DPMF_API int dpmf_ledger_visit(const char *path, const char *population,
  *
  * @param path   the ledger; NULL: the user's own
  * @param id     the id of the release
- * @param run    callbacks, warned when another process has locked the ledger, and may end the
- *               wait; NULL: none
+ * @param run    callbacks, which are warned while another process has locked the ledger and may end
+ *               the wait; NULL: none
  * @param error  receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_PRIVACY_REFUSED  the release was published, or the ledger does not know it
@@ -1412,8 +1415,8 @@ DPMF_API int dpmf_ledger_return(const char *path, const char *id, const struct d
  * @param path        the ledger; NULL: the user's own
  * @param population  the name of the population
  * @param budget      the budget; NULL: no limit
- * @param run         callbacks, warned when another process has locked the ledger, and may end
- *                    the wait; NULL: none
+ * @param run         callbacks, which are warned while another process has locked the ledger and
+ *                    may end the wait; NULL: none
  * @param error       receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_USAGE_VALUE     the name or the budget cannot be used
@@ -1430,8 +1433,8 @@ DPMF_API int dpmf_ledger_set_budget(const char *path, const char *population,
  *
  * @param path        the ledger; NULL: the user's own
  * @param population  the name of the population
- * @param run         callbacks, warned when another process has locked the ledger, and may end
- *                    the wait; NULL: none
+ * @param run         callbacks, which are warned while another process has locked the ledger and
+ *                    may end the wait; NULL: none
  * @param error       receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_USAGE_VALUE     the name cannot be used
@@ -1466,7 +1469,8 @@ enum dpmf_assumption {
  */
 DPMF_API const char *dpmf_assumption_name(unsigned assumption, const char **sentence);
 
-/* Beyond these a release is made only when the curator accepts it, and is partial. */
+/* Beyond these limits a release is made only if the curator accepts it, and its claim is then
+ * partial. */
 #define DPMF_DELTA_USUAL_MAX 1e-4 /* and below 1 / declared users */
 #define DPMF_MU_USUAL_MAX 3.45    /* epsilon 20 at delta 1e-5 */
 #define DPMF_EPSILON_USUAL_MAX 20 /* where there is no delta */
@@ -1480,10 +1484,10 @@ DPMF_API const char *dpmf_assumption_name(unsigned assumption, const char **sent
  */
 DPMF_API unsigned dpmf_privacy_excess(double epsilon, double delta, uint64_t declared_users);
 
-/* How a release was made, for the curator. Of all this, only what the statement lists is in the
- * release. */
+/* How a release was made, for the curator. The release itself contains only what its statement
+ * lists. */
 struct dpmf_release_report {
-    double epsilon, delta, mu;   /* what was done, rounded up */
+    double epsilon, delta, mu;   /* privacy loss of the release, rounded up */
     enum dpmf_claim claim;       /* what may be claimed */
     unsigned assumptions;        /* bits of enum dpmf_assumption */
     uint32_t factors;            /* length of a vector */
@@ -1495,8 +1499,8 @@ struct dpmf_release_report {
     char release_id[40];         /* id of the release */
     const char *mechanism;       /* name of the mechanism */
 
-    /* The ledger: before spending, what was spent by then; at the end, with this release. All 0
-     * when the noise came from a seed, and in all processes but the first. */
+    /* The ledger, without this release in `before_spending` and with it at the end. All 0 when the
+     * noise came from a seed, and in all processes but the first. */
     struct dpmf_ledger_population spent;   /* the population */
     bool is_new_ledger, is_new_population; /* created by this run */
     uint64_t other_populations;            /* populations the ledger knew before */
@@ -1508,9 +1512,9 @@ struct dpmf_release_report {
     uint64_t users_left_out;    /* users who opted out, or without usable ratings */
     uint64_t wishes;            /* users in the file of wishes */
     uint64_t users_with_a_wish; /* users of the ratings with a wish */
-    uint64_t wishes_of_nobody;  /* wishes that match no user: spelled in another way? */
+    uint64_t wishes_of_nobody;  /* wishes that match no user: spelled differently? */
     uint64_t wishes_twice;      /* repeated rows of a user; the smallest epsilon counts */
-    uint64_t wishes_above;      /* wishes for more than the release's epsilon, which they get */
+    uint64_t wishes_above;      /* wishes above the release's epsilon, which they get instead */
     uint64_t trimmed;           /* ratings beyond max_ratings */
 
     /* A sampler's chains, private too. None of this proves convergence. */
@@ -1519,8 +1523,9 @@ struct dpmf_release_report {
     bool is_converged;     /* no diagnostic speaks against convergence */
     char chains_text[240]; /* the same in a sentence */
 
-    /* Private numbers again: users whose id is that of an item of the catalogue that nobody rated,
-     * and users whose id is a category of the item features. Are these lists of people? */
+    /* Private numbers again, signs that a public file could be a list of people: users whose id is
+     * also an item of the catalogue that nobody rated, and users whose id is a category of the item
+     * features. */
     uint64_t users_as_items, users_as_categories;
     uint64_t spare[2];
 };
@@ -1529,7 +1534,7 @@ struct dpmf_release_report {
  * are public. */
 struct dpmf_posterior_options {
     uint32_t max_ratings; /* largest number of a user's ratings that count, tau; the rest are left
-                             out by coins */
+                             out at random */
     double kappa;      /* how far predictions may exceed the range; NaN: a quarter of the range */
     double rho;        /* largest weight of a user with few ratings; at least 1 */
     uint32_t factors;  /* length of a vector; 0: a suitable one */
@@ -1572,8 +1577,9 @@ struct dpmf_release_options {
     int (*before_spending)(void *self, const struct dpmf_release_report *report);
     void *before_spending_self; /* passed to `before_spending` */
 
-    /* "rating", or "ranking": then what counts of a rating is that it exists, and no range is
-     * declared. NULL: what the store holds, or what the mechanism is for; never what values say. */
+    /* "rating" or "ranking". For ranking, all that counts of a rating is that it exists, and no
+     * range is declared. NULL: decided by what the store holds, or by the mechanism; never by
+     * values. */
     const char *goal;
 };
 
@@ -1599,9 +1605,9 @@ struct dpmf_extend_report {
 };
 
 /* Adds items to a release, placed by public features: the vectors, biases and counts that it
- * publishes are regressed on the features of its own items. This is post-processing of what is
- * public, costs no epsilon, and the statement says so. All else is taken over unchanged, and the
- * statement names the release that was extended, its parent, and its digest.
+ * publishes are regressed on the features of its own items. This is post-processing of public
+ * numbers and costs no epsilon; the statement says so. Everything else is copied unchanged. The
+ * statement names the release that was extended, its parent, and the digest of it.
  *
  * @param release        the release to extend; not one that was extended itself
  * @param catalogue      a file of the items to add, which may list old ones too
@@ -1611,9 +1617,9 @@ struct dpmf_extend_report {
  * @param report         receives what was done
  * @param error          receives the description of a failure
  * @return 0 or a negative code
- * @error DPMF_ERR_PRIVACY_NOT_VERIFIED  the release does not hold
+ * @error DPMF_ERR_PRIVACY_NOT_VERIFIED  the release does not pass verification
  * @error DPMF_ERR_PRIVACY_REFUSED       a file is not a public table
- * @error DPMF_ERR_USAGE_CONFLICT        nothing is to be added, or the release cannot be extended
+ * @error DPMF_ERR_USAGE_CONFLICT        there is nothing to add, or the release cannot be extended
  * @error DPMF_ERR_MODEL_*               the file is not a release, or damaged
  * @error DPMF_ERR_INPUT_*               a public file is bad: the code says how, `error` where
  * @error DPMF_ERR_IO_*                  a file cannot be read or written
@@ -1624,7 +1630,7 @@ DPMF_API int dpmf_release_extend(const char *release, const char *catalogue,
                                  const struct dpmf_run *run, struct dpmf_extend_report *report,
                                  struct dpmf_error *error);
 
-/* Makes the parent of an extended release again, byte by byte as it was published, so that its
+/* Recreates the parent of an extended release, byte for byte as it was published, so that its
  * signature can be checked.
  *
  * @param release  the extended release
@@ -1632,8 +1638,8 @@ DPMF_API int dpmf_release_extend(const char *release, const char *catalogue,
  * @param run      whether what is there may be replaced; may be NULL
  * @param error    receives the description of a failure
  * @return 0 or a negative code
- * @error DPMF_ERR_PRIVACY_NOT_VERIFIED  the release does not hold
- * @error DPMF_ERR_USAGE_CONFLICT        the release extends none
+ * @error DPMF_ERR_PRIVACY_NOT_VERIFIED  the release does not pass verification
+ * @error DPMF_ERR_USAGE_CONFLICT        the release does not extend another
  * @error DPMF_ERR_MODEL_*               the file is not a release, or damaged
  * @error DPMF_ERR_IO_*                  a file cannot be read or written
  */
@@ -1722,7 +1728,7 @@ struct dpmf_machine {
     uint64_t page_size;              /* bytes of a page */
     /* The system's setting, "always", "madvise" or "never"; "" when unknown */
     char large_pages[16];
-    bool has_large_pages; /* a trial got one */
+    bool has_large_pages; /* a test allocation got one */
     uint64_t spare[4];
 };
 
@@ -1871,11 +1877,10 @@ DPMF_API int dpmf_model_histories(const struct dpmf_model *model, struct dpmf_st
                                               const struct dpmf_history *history),
                                   void *self, struct dpmf_error *error);
 
-/* One person's own ratings, read for a model: what recommends to someone whom the model does not
- * know. */
+/* One person's own ratings, read for a model, to recommend to someone the model does not know. */
 struct dpmf_own;
 
-/* What a catalogue says of items beside their titles: kinds (genres, subjects) and years. */
+/* What a catalogue says about items besides their titles: kinds (genres, subjects) and years. */
 struct dpmf_facts;
 
 /* Reads the kinds and years of a model's items from a table that has their titles: columns such as
@@ -1894,17 +1899,16 @@ DPMF_API int dpmf_facts_read(const struct dpmf_model *model, const char *path,
                              const struct dpmf_run *run, struct dpmf_facts **facts,
                              struct dpmf_error *error);
 
-/* Frees what a catalogue says.
+/* Frees the facts.
  *
  * @param facts  may be NULL
  */
 DPMF_API void dpmf_facts_free(struct dpmf_facts *facts);
 
-/* What was found, as dpmf_model_set_facts takes it.
+/* The facts, in the form that dpmf_model_set_facts takes.
  *
  * @param facts  what a catalogue says
- * @return what was found, which lives as long as `facts`; NULL where the table says nothing of the
- *         kind
+ * @return the facts, which live as long as `facts`; NULL when the table has neither kinds nor years
  */
 DPMF_API const struct dpmf_item_facts *dpmf_facts_items(const struct dpmf_facts *facts);
 
@@ -1916,7 +1920,7 @@ DPMF_API const struct dpmf_item_facts *dpmf_facts_items(const struct dpmf_facts 
  */
 DPMF_API const char *dpmf_facts_kind(const struct dpmf_facts *facts, uint64_t kind);
 
-/* How many names of kinds were left out, since they are too long or not UTF-8.
+/* The number of names of kinds that were left out because they are too long or not UTF-8.
  *
  * @param facts  what a catalogue says
  * @param all    receives whether there are more than 400 kinds, which are then all left out; may be
@@ -1934,7 +1938,7 @@ struct dpmf_own_info {
     uint64_t replaced;              /* ratings of an item that is rated again further down */
     uint64_t skipped;               /* bad records left out, with `skip_bad` */
     uint64_t outside;               /* ratings outside the model's scale, kept as they are */
-    uint64_t listed;                /* titles on a list of the page, not rated: left out */
+    uint64_t listed;                /* titles that the page saved on a list, unrated: left out */
     const struct dpmf_diary *diary; /* the matched history of another service; NULL: not one */
     bool is_item_first;             /* three columns without names, read as item, rating, time */
     uint64_t spare[4];
@@ -1945,8 +1949,8 @@ struct dpmf_own_info {
  * - "-", standard input;
  * - the path of a table with the columns item and rating, of a history that another service
  *   exported, or of any input of dpmf_import that holds the ratings of one user;
- * - pairs with commas between them, "dune:5,solaris:3.5". The last colon of a pair separates the
- *   item from the rating.
+ * - pairs separated by commas, "dune:5,solaris:3.5". The last colon of a pair separates the item
+ *   from the rating.
  *
  * If an item is rated twice, the last rating counts. A model that learns from events also takes
  * items without ratings.
@@ -1974,11 +1978,11 @@ struct dpmf_own_info {
  * @error DPMF_ERR_USAGE_VALUE          `mine` is neither a file nor pairs
  * @error DPMF_ERR_USAGE_CONFLICT       the scale of a service's ratings is known, and `options`
  *                                      gives another one
- * @error DPMF_ERR_IO_*                 the file cannot be read, or copied where it must be
+ * @error DPMF_ERR_IO_*                 the file cannot be read, or not copied where it must be
  * @error DPMF_ERR_INPUT_COUNT          the ratings are those of several people
  * @error DPMF_ERR_INPUT_OUT_OF_RANGE   a rating is far off the model's scale
  * @error DPMF_ERR_INPUT_*              the ratings are bad: the code says how, `error` where
- * @error DPMF_ERR_STORE_*              the ratings are a store, and damaged
+ * @error DPMF_ERR_STORE_*              the ratings are a damaged store
  */
 DPMF_API int dpmf_own_read(const struct dpmf_model *model, const char *mine,
                            const char *const *titles, const struct dpmf_input_options *options,
@@ -2051,22 +2055,22 @@ DPMF_API void dpmf_newcomers_close(struct dpmf_newcomers *newcomers);
 DPMF_API int dpmf_newcomers_find(struct dpmf_newcomers *newcomers, const char *id, size_t length,
                                  const struct dpmf_user **user, struct dpmf_error *error);
 
-/* The list of one user, as dpmf_model_recommend_all gives it. What it points to is gone when `take`
+/* The list of one user, as dpmf_model_recommend_all gives it. Its pointers are valid until `take`
  * returns. */
 struct dpmf_user_list {
-    const char *id;   /* id of the user, not ended by NUL */
+    const char *id;   /* id of the user, not terminated by NUL */
     size_t id_length; /* its bytes */
     uint64_t user;    /* number in the model; UINT64_MAX: fitted to the history */
     size_t known;     /* ratings in the history of items that the model has */
     const struct dpmf_scored_item *items; /* the best items, the best first */
-    const double *ratings;                /* predicted rating of each; NaN of a model that ranks */
+    const double *ratings;                /* predicted rating of each; NaN in a model that ranks */
     size_t n;                             /* number of items */
     uint64_t spare[4];
 };
 
-/* Finds the best items for every user of a model and, of a release, for every user of `history`,
- * who is fitted to their ratings in it; with all threads. What a user has rated in `history` is
- * left out, and says what they choose.
+/* Finds the best items for every user of a model, with all threads. A release has no users: there,
+ * the users are those of `history`, each fitted to their ratings in it. Items that a user rated in
+ * `history` are left out of the list and count in its scores as what the user chose.
  *
  * @param model    the model
  * @param history  ratings whose items are left out; may be NULL
@@ -2083,8 +2087,9 @@ struct dpmf_user_list {
  * @return 0 or a negative code
  * @error DPMF_ERR_IO_*           the history cannot be read
  * @error DPMF_ERR_STORE_CORRUPT  the history is damaged
- * @error DPMF_ERR_USAGE_VALUE    run.threads cannot be used, or the dial is not within 0 and 1
- * @error DPMF_ERR_MODEL_KIND     the model does not have this order */
+ * @error DPMF_ERR_USAGE_VALUE    run.threads cannot be used, or the dial is not within [0, 1]
+ * @error DPMF_ERR_MODEL_KIND     the model's items cannot be ordered this way
+ */
 DPMF_API int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpmf_store *history,
                                       const struct dpmf_order *order, const uint8_t *exclude,
                                       const uint8_t *include, size_t n, const struct dpmf_run *run,
@@ -2130,7 +2135,7 @@ struct dpmf_ranking_part {
     uint64_t spare[4];
 };
 
-/* What a table of features was to one side of a model. */
+/* How a table of features was used for the items or the users of a model. */
 struct dpmf_features_side {
     uint64_t columns; /* columns that the features became */
     uint64_t known;   /* rows of the table with ratings, from which their meaning was learned */
@@ -2143,10 +2148,10 @@ struct dpmf_features_report {
     struct dpmf_features_side items, users;
 };
 
-/* Places users and items without ratings in an open model, by what is known about them. What the
- * features mean is learned from the rows of the model that have them, by ridge regression of
- * vectors and biases; so a table must have such rows, too. Users and items of the model stay as
- * they are. The new ones are known to the model from then on. Nothing is written. Once a model.
+/* Places users and items without ratings in an open model by their features. What the features mean
+ * is learned by ridge regression of the vectors and biases of users and items that the model knows,
+ * so a table must list some of those too; they stay as they are. The model knows the new ones from
+ * then on. Nothing is written. Can be called once per model.
  *
  * @param model          the model; not a release
  * @param item_features  a table of items: a column named item, and others; may be NULL
@@ -2225,7 +2230,8 @@ DPMF_API int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_sto
                                  struct dpmf_error *error);
 
 /* Candidates: rows of a user, an item the user is known to want, and other items taken to be
- * unwanted. The protocol that holds one item back and ranks it among a sample. */
+ * unwanted. This is the test protocol that holds back one item and ranks it among a sample of
+ * others. */
 struct dpmf_candidates;
 struct dpmf_table_record; /* in dpmf_text.h */
 
@@ -2272,16 +2278,16 @@ struct dpmf_candidates_evaluation {
  *
  * @param model       the model
  * @param candidates  the rows
- * @param history     what users have rated, which says what they choose; of a release, what they
- *                    are first fitted to, as for dpmf_model_evaluate. May be NULL
+ * @param history     what users have rated, which counts as what they chose; with a release, they
+ *                    are first fitted to it, as in dpmf_model_evaluate. May be NULL
  * @param order       what rows are ordered by; may be NULL: the default
  * @param n           the length of a list
  * @param run         threads, memory and callbacks
  * @param evaluation  receives the measurements
  * @param error       receives the description of a failure
  * @return 0 or a negative code
- * @error DPMF_ERR_USAGE_VALUE        `n` cannot be used, or the dial is not within 0 and 1
- * @error DPMF_ERR_MODEL_KIND         the model does not have this order
+ * @error DPMF_ERR_USAGE_VALUE        `n` cannot be used, or the dial is not within [0, 1]
+ * @error DPMF_ERR_MODEL_KIND         the model's items cannot be ordered this way
  * @error DPMF_ERR_USAGE_CONFLICT     there are several processes
  * @error DPMF_ERR_INPUT_EMPTY        there are no rows
  * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
@@ -2306,8 +2312,8 @@ DPMF_API int dpmf_model_rank_candidates(const struct dpmf_model *model,
  * of standard deviation 1/mu on every number. Adding or removing one user is then
  * (epsilon, delta)-private, with
  * delta = Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu).
- * Every figure is rounded against the release. Arguments that make no sense, such as negative
- * ones, give NaN. A group of g ids has g times the mu.
+ * Every figure is rounded so that it never promises too much. Arguments that make no sense, such as
+ * negative ones, give NaN. A group of g ids has g times the mu.
  * ---------------------------------------------------------------------------------------------- */
 
 /* Finds the largest mu that a promise allows.
@@ -2347,7 +2353,7 @@ DPMF_API double dpmf_privacy_delta(double mu, double epsilon);
 DPMF_API double dpmf_privacy_compose(const double *mu, size_t n);
 
 /* Rounds to a number with a few decimals, or with a few digits in all, on one side of the value.
- * What is printed of a budget is rounded by these, against the release.
+ * Budgets are printed rounded by these, so that they never promise too much.
  *
  * @param value     the number
  * @param decimals  the number of decimals
@@ -2398,7 +2404,7 @@ struct dpmf_plan {
     double rmse_biases, rmse_residual; /* forecasts for the mechanisms "biases" and "residual" */
 
     /* Hit rate at 10 of a release of events by the mechanism "events", one item of each user among
-     * 99 others, read off what was measured on MovieLens 1M; NaN where that says nothing. */
+     * 99 others, taken from measurements on MovieLens 1M; NaN where these do not apply. */
     double hit_rate;
     uint64_t spare[3];
 };
@@ -2422,7 +2428,7 @@ DPMF_API int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct d
 struct dpmf_statement {
     char *json;            /* the statement: docs/formats/release.md lists its fields */
     char *recorded;        /* as recorded in the file: the same, unless an older version wrote it */
-    char *text;            /* for people, some pages of plain sentences */
+    char *text;            /* for people, a few pages of plain sentences */
     char *registry;        /* entry for the public registry of deployments
                               (docs/privacy/registry.md); NULL when NOT PRIVATE */
     double epsilon, delta; /* the promise */
@@ -2552,8 +2558,8 @@ struct dpmf_export_report {
 /* Exports a model, as a whole or not at all. docs/formats/exports.md describes what is written.
  *
  * @param model      the model
- * @param statement  what dpmf_release_statement says of the same release; NULL where there is none,
- *                   or it does not hold
+ * @param statement  the statement of the same release, from dpmf_release_statement; NULL when there
+ *                   is none that holds
  * @param output     a directory that is empty or does not exist, a file, or a server's address
  * @param options    how to write it
  * @param run        threads, memory and callbacks
@@ -2598,11 +2604,11 @@ DPMF_DEFAULT(dpmf_audit_options)
 enum dpmf_audit_finding {
     DPMF_AUDIT_LOSS = 1,  /* canaries are detected better than the promise allows */
     DPMF_AUDIT_NORM = 2,  /* someone contributes more than the norm bound, or than they wished */
-    DPMF_AUDIT_NOISE = 4, /* a round has other noise than is listed */
+    DPMF_AUDIT_NOISE = 4, /* the noise of a round differs from what is listed */
     DPMF_AUDIT_DRAWS = 8, /* what was drawn or published is not what is listed */
     DPMF_AUDIT_STATEMENT = 16, /* the statement does not add up, or claims too much */
     DPMF_AUDIT_CATALOGUE = 32, /* the list of items follows from the ratings */
-    DPMF_AUDIT_WORLDS = 64,    /* one user more changes more than that user's contribution */
+    DPMF_AUDIT_WORLDS = 64,    /* adding a user changes more than that user's contribution */
     DPMF_AUDIT_LAST = DPMF_AUDIT_WORLDS,
 };
 
@@ -2619,7 +2625,7 @@ struct dpmf_audit_report {
     double mu, epsilon, delta;             /* the promise */
     uint64_t users, users_of_store, items; /* numbers of each */
 
-    /* Whole worlds, compared exactly. */
+    /* Worlds, data sets with and without a canary, whose sums are compared exactly. */
     uint64_t worlds;        /* pairs of worlds, with a canary and without */
     uint64_t world_rounds;  /* rounds of all pairs */
     uint64_t world_numbers; /* sums compared */

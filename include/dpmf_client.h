@@ -1,10 +1,10 @@
 /*
  * dpmf at home: recommendations from a public release and a person's own ratings.
  *
- * Everything a person needs who has a model and nothing else: errors, opening a model from a file
- * or from memory, predictions, the best items, similar items, reasons, a user fitted to their own
- * ratings and updated with every new one, and a map of the items. libdpmf-client contains this and
- * nothing more, and needs only the C library. libdpmf contains it too, and dpmf.h includes this
+ * Everything needed by a person who has a model and nothing else: errors, opening a model from a
+ * file or from memory, predictions, the best items, similar items, reasons, a user fitted to their
+ * own ratings and updated with every new one, and a map of the items. libdpmf-client contains this
+ * and nothing more, and needs only the C library. libdpmf contains it too, and dpmf.h includes this
  * header.
  *
  * Errors. A function that can fail returns 0 or a negative enum dpmf_code, and describes the
@@ -14,15 +14,15 @@
  *
  * NULL. The arguments `error`, `options`, `run` and `report` may always be NULL, and so may the
  * object given to a `_free` or `_close` function. Any other pointer may be NULL only where its
- * description says so. Where it is NULL all the same, a function that returns a code returns
+ * description says so. If another one is NULL, a function that returns a code returns
  * DPMF_ERR_USAGE_NULL; one that returns something else returns what it returns for an unknown id:
  * NULL, 0, false, NaN or UINT64_MAX.
  *
  * Threads. Nothing here prints, exits or keeps global state. Every function may be called from any
  * thread; an object that a call changes must not be used by another thread at the same time.
  *
- * Examples in these comments belong in a function that has `struct dpmf_error error = {0};`. The
- * tests compile and run all of them.
+ * The examples in these comments assume a function with `struct dpmf_error error = {0};`. The tests
+ * compile and run all of them.
  */
 #ifndef DPMF_CLIENT_H
 #define DPMF_CLIENT_H
@@ -340,7 +340,7 @@ DPMF_API int dpmf_model_open(const char *path, struct dpmf_model **model, struct
 DPMF_API int dpmf_model_open_memory(const void *bytes, size_t n, const char *name,
                                     struct dpmf_model **model, struct dpmf_error *error);
 
-/* Closes a model and frees everything that was read of it.
+/* Closes a model and frees its memory.
  *
  * @param model  the model; may be NULL
  */
@@ -379,8 +379,8 @@ struct dpmf_model_info {
     double exponent;   /* ranking: exponent of a row's number of events in its penalty */
     double like;       /* ranking: smallest rating that counts as an event; -INFINITY: all do */
 
-    bool is_unchecked;   /* a checkpoint of 0.1.0, which has no checksum: damage goes unnoticed */
-    bool has_counts;     /* it has the number of people of each item: lists are ordered by scores */
+    bool is_unchecked;   /* a checkpoint of 0.1.0 without a checksum: damage goes unnoticed */
+    bool has_counts;     /* it counts the people who had each item: lists are ordered by score */
     double taste_weight; /* release of events: factor of taste in scores; 1 in other models */
     double count_weight; /* ranking: weight of an event that happened n times is 1 + this ln n */
     uint64_t spare[2];
@@ -454,18 +454,18 @@ DPMF_API const float *dpmf_model_user_biases(const struct dpmf_model *model);
  */
 DPMF_API const float *dpmf_model_item_counts(const struct dpmf_model *model);
 
-/* What is publicly known of the items of a model. */
+/* What is publicly known about the items of a model. */
 struct dpmf_item_facts {
     const uint16_t *years;      /* year of each item; 0: unknown; may be NULL */
-    const uint64_t *kind_start; /* one more than items: where the kinds of each item begin */
+    const uint64_t *kind_start; /* where the kinds of each item begin; one more than items */
     const uint16_t *kinds;      /* their kinds, each below n_kinds */
     uint64_t n_kinds;           /* number of kinds; 0: none are known, the two before may be NULL */
     uint64_t spare[4];          /* 0 */
 };
 
-/* Tells a release what is publicly known of its items, such as their genres and years: lists for
- * someone with ratings of their own are then better, as docs/goals.md says. Call it before anyone
- * is fitted, and once. Whoever has been fitted stays as they are.
+/* Gives a release what is publicly known about its items, such as genres and years. Lists for
+ * people with ratings of their own are then better: see docs/goals.md. Call it once, before anyone
+ * is fitted; users fitted before do not change.
  *
  * @param model  a release with counts and at most 64 factors
  * @param facts  what is known, which is copied
@@ -473,7 +473,7 @@ struct dpmf_item_facts {
  * @return 0 or a negative code
  * @error DPMF_ERR_MODEL_KIND    the model is no such release
  * @error DPMF_ERR_USAGE_STRUCT  `spare` is not 0
- * @error DPMF_ERR_USAGE_VALUE   kinds are not in order, or the model knows about its items already
+ * @error DPMF_ERR_USAGE_VALUE   kinds are not in order, or the model has facts already
  */
 DPMF_API int dpmf_model_set_facts(struct dpmf_model *model, const struct dpmf_item_facts *facts,
                                   struct dpmf_error *error);
@@ -526,22 +526,22 @@ struct dpmf_order {
  */
 DPMF_API struct dpmf_order dpmf_order_default(void);
 
-/* What an item is in a list for. */
+/* Why an item is in a list. */
 enum dpmf_reason {
     DPMF_REASON_NEITHER, /* neither of the following: it is the best of the rest */
     DPMF_REASON_CROWD,   /* popular with nearly everyone: the person's taste adds little */
     DPMF_REASON_TASTE,   /* the person's taste */
 };
 
-/* A score and its parts, which add up to it. In an order by rating it is the predicted rating, and
- * the parts are of that. */
+/* A score and its parts, which add up to it. In an order by rating, the score is the predicted
+ * rating, and its parts add up to that. */
 struct dpmf_score {
     double total;            /* the score */
     double crowd;            /* liked by everyone: the same for all people */
     double habit;            /* how the person rates: the same for all items */
     double taste;            /* the person's taste, times the dial; 0 for an average item */
-    double rating;           /* the predicted rating, not clamped; NaN of a model that ranks */
-    enum dpmf_reason reason; /* what the item is in a list for */
+    double rating;           /* the predicted rating, not clamped; NaN in a model that ranks */
+    enum dpmf_reason reason; /* why the item is in a list */
     uint64_t spare[4];
 };
 
@@ -557,8 +557,8 @@ struct dpmf_score {
  * @param out      receives up to n items
  * @param error    receives the description of a failure
  * @return the number of items found, or a negative code
- * @error DPMF_ERR_USAGE_VALUE  the dial is not within 0 and 1
- * @error DPMF_ERR_MODEL_KIND   the model does not have this order
+ * @error DPMF_ERR_USAGE_VALUE  the dial is not within [0, 1]
+ * @error DPMF_ERR_MODEL_KIND   the model's items cannot be ordered this way
  */
 DPMF_API int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t user,
                                       const struct dpmf_order *order, const uint8_t *exclude,
@@ -615,15 +615,15 @@ DPMF_API void dpmf_ratings_mark(const struct dpmf_own_rating *ratings, size_t n,
  * @param order    what the list is ordered by; may be NULL: the default
  * @param item     the number of the item to explain
  * @param score    receives the score and its parts
- * @param shares   receives n numbers, which add up to score->taste; of a model that ranks, to crowd
- *                 and taste together. Items that the model does not know and ratings superseded by
- *                 a later one of the same item have 0. May be NULL when n is 0
+ * @param shares   receives n numbers, which add up to score->taste; in a model that ranks, to crowd
+ *                 and taste together. Ratings of unknown items, and those superseded by a later
+ *                 rating of the same item, have 0. May be NULL when n is 0
  * @param error    receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
  * @error DPMF_ERR_MODEL_UNKNOWN_ID   the model does not have this item
- * @error DPMF_ERR_MODEL_KIND         the model does not have this order
- * @error DPMF_ERR_USAGE_VALUE        the dial is not within 0 and 1
+ * @error DPMF_ERR_MODEL_KIND         the model's items cannot be ordered this way
+ * @error DPMF_ERR_USAGE_VALUE        the dial is not within [0, 1]
  * @error DPMF_ERR_BASE_NOT_DEFINITE  the equations have no stable solution
  */
 DPMF_API int dpmf_model_explain(const struct dpmf_model *model,
@@ -665,8 +665,8 @@ DPMF_API int dpmf_user_fold_in(const struct dpmf_model *model,
                                const struct dpmf_own_rating *ratings, size_t n,
                                struct dpmf_user **user, struct dpmf_error *error);
 
-/* Makes a user of someone the model was trained on: the bias and the vector are the model's own,
- * until a rating changes, and the ratings say what the person chooses.
+/* Makes a user of someone the model was trained on: the bias and the vector are the model's own
+ * until a rating changes, and the ratings count as what the person chose.
  *
  * @param model    the model
  * @param number   the number of the user in the model
@@ -710,8 +710,8 @@ DPMF_API double dpmf_user_predict(const struct dpmf_model *model, const struct d
  * @param out      receives up to n items
  * @param error    receives the description of a failure
  * @return the number of items found, or a negative code
- * @error DPMF_ERR_USAGE_VALUE  the dial is not within 0 and 1
- * @error DPMF_ERR_MODEL_KIND   the model does not have this order
+ * @error DPMF_ERR_USAGE_VALUE  the dial is not within [0, 1]
+ * @error DPMF_ERR_MODEL_KIND   the model's items cannot be ordered this way
  */
 DPMF_API int64_t dpmf_user_recommend(const struct dpmf_model *model, const struct dpmf_user *user,
                                      const struct dpmf_order *order, const uint8_t *exclude,
@@ -723,12 +723,12 @@ DPMF_API int64_t dpmf_user_recommend(const struct dpmf_model *model, const struc
  * @param model  the user's model
  * @param user   the user
  * @param order  what the score is for; may be NULL: the default
- * @param item   the number of the item; UINT64_MAX: one that is average in all
+ * @param item   the number of the item; UINT64_MAX: an average one
  * @param score  receives the score and its parts
  * @param error  receives the description of a failure
  * @return 0 or a negative code
- * @error DPMF_ERR_USAGE_VALUE  the dial is not within 0 and 1
- * @error DPMF_ERR_MODEL_KIND   the model does not have this order
+ * @error DPMF_ERR_USAGE_VALUE  the dial is not within [0, 1]
+ * @error DPMF_ERR_MODEL_KIND   the model's items cannot be ordered this way
  */
 DPMF_API int dpmf_user_score(const struct dpmf_model *model, const struct dpmf_user *user,
                              const struct dpmf_order *order, uint64_t item,
@@ -773,8 +773,9 @@ DPMF_API double dpmf_user_bias(const struct dpmf_user *user);
  */
 DPMF_API const double *dpmf_user_vector(const struct dpmf_user *user);
 
-/* Explains why an item is in a user's list, as dpmf_model_explain does. Of a user of the model the
- * shares are of what was chosen alone: the model's own vector is not due to single ratings.
+/* Explains why an item is in a user's list, as dpmf_model_explain does. For a user of the model,
+ * the shares cover only what the person chose: the model's own vector cannot be attributed to
+ * single ratings.
  *
  * @param model   the user's model
  * @param user    the user
@@ -787,8 +788,8 @@ DPMF_API const double *dpmf_user_vector(const struct dpmf_user *user);
  * @return 0 or a negative code
  * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
  * @error DPMF_ERR_MODEL_UNKNOWN_ID   the model does not have this item
- * @error DPMF_ERR_MODEL_KIND         the model does not have this order
- * @error DPMF_ERR_USAGE_VALUE        the dial is not within 0 and 1
+ * @error DPMF_ERR_MODEL_KIND         the model's items cannot be ordered this way
+ * @error DPMF_ERR_USAGE_VALUE        the dial is not within [0, 1]
  * @error DPMF_ERR_BASE_NOT_DEFINITE  the equations have no stable solution
  */
 DPMF_API int dpmf_user_explain(const struct dpmf_model *model, const struct dpmf_user *user,
@@ -860,12 +861,12 @@ struct dpmf_titles;
  *     }
  *     dpmf_titles_free(titles);
  *
- * @param text        the title of each item, in their order, each ended by a NUL byte; an item
+ * @param text        the title of each item, in their order, each terminated by NUL; an item
  *                    without a title has an empty one. The text is copied
  * @param bytes       the number of bytes, including the last NUL
  * @param items       the number of items
- * @param popularity  one number for each item, which decides between titles that answer a search
- *                    equally well; may be NULL: the shorter ones come first
+ * @param popularity  one number for each item, which decides between titles that match equally
+ *                    well; NULL: the shorter title comes first
  * @param titles      receives the index, to be freed with dpmf_titles_free; NULL after a failure
  * @param error       receives the description of a failure
  * @return 0 or a negative code
@@ -887,28 +888,29 @@ DPMF_API void dpmf_titles_free(struct dpmf_titles *titles);
  * @param titles  the index
  * @param item    the number of the item
  * @param length  receives its length; may be NULL
- * @return the title, ended by NUL, which lives as long as the index; NULL when there is no such
- *         item
+ * @return the title, terminated by NUL, which lives as long as the index; NULL when there is no
+ *         such item
  */
 DPMF_API const char *dpmf_titles_title(const struct dpmf_titles *titles, uint64_t item,
                                        size_t *length);
 
-/* Finds the titles that answer what someone typed. Accents, capitals, punctuation, the order of
+/* Finds the titles that match what someone typed. Accents, capitals, punctuation, the order of
  * words and missing blanks do not matter; other alphabets are compared by their Latin letters; a
- * typing error or two is forgiven. First come titles that begin as typed, then those with a word
- * that does, then those with all words in any order, then those that hold them; where fewer than
- * three were found, also those with typing errors.
+ * typing error or two is forgiven. First come titles that begin as typed, then titles with a word
+ * that does, then titles with all words in any order, then titles that contain them. If fewer than
+ * three are found, titles with typing errors follow.
  *
  * @param titles   the index
- * @param typed    what was typed, of which 200 bytes and eight words are looked at
+ * @param typed    what was typed; only the first 200 bytes and eight words count
  * @param length   the number of bytes
  * @param n        the number of items wanted
  * @param items    receives up to n items, the best first
- * @param matches  receives how many there are; only those that begin so, if they fill it; or NULL
- * @param left_out receives the word that was left out because no title has all of them, as it was
- *                 typed and ended by NUL, as much of it as fits; empty when none was. May be NULL:
- *                 then no word is left out, and nothing is found
- * @param size     the room in `left_out`; 0 is as NULL
+ * @param matches  receives the number of matching titles; if those that begin as typed fill
+ *                 `items`, only these are counted. May be NULL
+ * @param left_out receives the word that was ignored because no title has all words, as it was
+ *                 typed, cut to `size` and terminated by NUL; empty when none was. If NULL, no word
+ *                 is ignored and nothing is found
+ * @param size     the size of `left_out`; 0 means NULL
  * @param error    receives the description of a failure
  * @return the number of items found, or a negative code
  */
@@ -916,7 +918,7 @@ DPMF_API int64_t dpmf_titles_search(struct dpmf_titles *titles, const char *type
                                     size_t n, uint64_t *items, uint64_t *matches, char *left_out,
                                     size_t size, struct dpmf_error *error);
 
-/* Writes a title as people do: "The Matrix (1999)" of "Matrix, The (1999)".
+/* Writes a title as people do: "The Matrix (1999)" for "Matrix, The (1999)".
  *
  * @param title   the title
  * @param length  its length
@@ -933,32 +935,32 @@ DPMF_API size_t dpmf_title_show(const char *title, size_t length, char *out, siz
 /* Files of other services, read, and matched with a model's items by title and year. */
 struct dpmf_diary;
 
-/* How sure it is that an entry is an item. */
+/* How certain the match of an entry with an item is. */
 enum dpmf_match {
     DPMF_MATCH_NONE,   /* no item has such a title */
-    DPMF_MATCH_UNSURE, /* several items could be meant, or one that may be another: not used */
-    DPMF_MATCH_LIKELY, /* one item, though the year is missing or near, or a subtitle is */
+    DPMF_MATCH_UNSURE, /* several items fit, or one fits only roughly: not used */
+    DPMF_MATCH_LIKELY, /* one item, but the year is missing or slightly off, or a subtitle is */
     DPMF_MATCH_SURE,   /* the same title and year, the same title and creator, or the same id */
-    DPMF_MATCH_CHOSEN, /* what dpmf_diary_assign said */
+    DPMF_MATCH_CHOSEN, /* chosen with dpmf_diary_assign */
 };
 
-/* The number of items among which an entry may be. */
+/* The largest number of items that an entry is offered as candidates. */
 enum { DPMF_CANDIDATES_MAX = 5 };
 
 /* A title of a diary. Rows about the same title are one entry. */
 struct dpmf_diary_entry {
-    const char *title;     /* the title as the file has it, in UTF-8, ended by NUL */
+    const char *title;     /* the title as in the file, in UTF-8, terminated by NUL */
     const char *creator;   /* author or artist; "" where the file has none */
     const char *service;   /* name of the service */
     int32_t year;          /* year; 0 where the file has none */
     enum dpmf_match match; /* how sure the match is */
     uint64_t item;         /* number of the item; UINT64_MAX where there is none */
     double rating;         /* the newest rating, as the file has it; NaN where there is none */
-    double rescaled;       /* the same on the model's scale; NaN */
+    double rescaled;       /* the same on the model's scale; or NaN */
     uint64_t plays;        /* how often it was watched, read or heard */
     int64_t line;          /* line of its first row */
-    uint32_t n_candidates; /* number of items that it could be, where that is unsure */
-    uint64_t candidates[DPMF_CANDIDATES_MAX]; /* these items, the likeliest first */
+    uint32_t n_candidates; /* number of candidates, when the match is unsure */
+    uint64_t candidates[DPMF_CANDIDATES_MAX]; /* the candidates, likeliest first */
     uint64_t spare[4];
 };
 
@@ -969,14 +971,14 @@ struct dpmf_diary_info {
     size_t entries;      /* number of entries */
     size_t rated;        /* entries with a rating */
     uint64_t rows;       /* rows read */
-    uint64_t bad;        /* rows that could not be read, all of them left out */
+    uint64_t bad;        /* rows that could not be read and were left out */
     int64_t first_bad;   /* line of the first one */
     const char *fault;   /* what is wrong with it */
     uint64_t wishes;     /* rows left out: wanted, and not watched or read yet */
     uint64_t trifles;    /* rows left out: heard for less than 30 seconds, trailers, podcasts */
     size_t sure, likely, unsure, none; /* entries by their match; chosen ones are sure */
     uint64_t files;                    /* files read out of archives */
-    uint64_t files_left; /* files of archives that are no history of a known service: not read */
+    uint64_t files_left; /* other files of archives, which are not histories: not read */
     uint64_t spare[2];
 };
 
@@ -1004,16 +1006,16 @@ DPMF_API int dpmf_diary_new(struct dpmf_diary **diary, struct dpmf_error *error)
  */
 DPMF_API void dpmf_diary_free(struct dpmf_diary *diary);
 
-/* Reads a file as a service exports it, or the files in a ZIP archive. Of an archive, lists of
- * wishes and files of no known service are left out; where no file is of a known service, tables
- * with titles are read. An archive may hold 1 GiB, and each file in it 256 MiB. Rows that cannot be
- * read are left out and counted, see struct dpmf_diary_info. Of several ratings of a title the
- * newest counts, by its date or else by its place. Files can be added one after the other.
+/* Reads a file as a service exports it, or the files in a ZIP archive. In an archive, watchlists
+ * and files of unknown services are left out; if no file is from a known service, tables with
+ * titles are read. An archive may hold 1 GiB, and each file in it 256 MiB. Rows that cannot be read
+ * are left out and counted, see struct dpmf_diary_info. If a title has several ratings, the newest
+ * counts, by its date or otherwise by its position. Files can be added one after the other.
  *
  * @param diary  the diary
  * @param bytes  the contents of the file
  * @param n      the number of bytes
- * @param name   the name of the file, for errors; one of a list of wishes is refused
+ * @param name   the name of the file, for errors; a watchlist is refused by its name
  * @param error  receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_INPUT_UNKNOWN_FORMAT  no known service writes such files
@@ -1022,7 +1024,7 @@ DPMF_API void dpmf_diary_free(struct dpmf_diary *diary);
  * @error DPMF_ERR_INPUT_COUNT           it is about several people
  * @error DPMF_ERR_INPUT_EMPTY           it holds titles that were not watched or read yet, or is an
  *                                       archive without a history
- * @error DPMF_ERR_INPUT_COMPRESSED      the archive is damaged, or packed in a way not known here
+ * @error DPMF_ERR_INPUT_COMPRESSED      the archive is damaged, or its compression is not supported
  * @error DPMF_ERR_INPUT_TOO_MANY        there are more entries than can be counted, or the archive
  *                                       unpacks to too many bytes
  */
@@ -1030,7 +1032,7 @@ DPMF_API int dpmf_diary_add(struct dpmf_diary *diary, const char *bytes, size_t 
                             struct dpmf_error *error);
 
 /* Matches the entries with the items of a model: by id where the file has one that the model knows,
- * and by title, year and creator otherwise. What was assigned is forgotten.
+ * and by title, year and creator otherwise. Assignments made before are forgotten.
  *
  * @param diary   the diary
  * @param model   the model
@@ -1042,7 +1044,7 @@ DPMF_API int dpmf_diary_add(struct dpmf_diary *diary, const char *bytes, size_t 
 DPMF_API int dpmf_diary_match(struct dpmf_diary *diary, const struct dpmf_model *model,
                               struct dpmf_titles *titles, struct dpmf_error *error);
 
-/* Says which item an entry is, where that was not found or is wrong.
+/* Sets the item of an entry whose match is missing or wrong.
  *
  * @param diary  the diary, which was matched
  * @param entry  the number of the entry
@@ -1071,14 +1073,14 @@ DPMF_API void dpmf_diary_info(const struct dpmf_diary *diary, struct dpmf_diary_
 DPMF_API bool dpmf_diary_entry(const struct dpmf_diary *diary, size_t i,
                                struct dpmf_diary_entry *entry);
 
-/* The ratings of a diary that was matched, each item once, on the model's scale. To a model that
- * ranks, whatever was watched, read or heard is an event.
+/* The ratings of a diary that was matched, each item once, on the model's scale. For a model that
+ * ranks, everything that was watched, read or heard is an event.
  *
  * @param diary    the diary
  * @param ratings  receives the ratings; may be NULL when n is 0
- * @param n        the room for ratings; the number of entries always suffices
+ * @param n        the size of `ratings`; the number of entries is always enough
  * @param error    receives the description of a failure
- * @return the number of ratings that there are, or a negative code
+ * @return the number of ratings, which may be larger than n, or a negative code
  */
 DPMF_API int64_t dpmf_diary_ratings(const struct dpmf_diary *diary, struct dpmf_own_rating *ratings,
                                     size_t n, struct dpmf_error *error);

@@ -52,7 +52,7 @@ struct dpmf_table_row {
  * @error DPMF_ERR_USAGE_VALUE  `columns` is not such a list
  * @error DPMF_ERR_IO_*         the table cannot be read
  * @error DPMF_ERR_INPUT_*      the table is bad: the code says how, `error` where
- * @error DPMF_ERR_STORE_*      the table is a store, and damaged
+ * @error DPMF_ERR_STORE_*      the table is a damaged store
  */
 DPMF_API int dpmf_table_read(const char *path, const char *columns, const struct dpmf_run *run,
                              int (*take)(void *self, const struct dpmf_table_row *row,
@@ -61,9 +61,9 @@ DPMF_API int dpmf_table_read(const char *path, const char *columns, const struct
 
 /* Reads items and titles that are to be published, as dpmf_table_read does, but refuses a table
  * that could be about people: one with a column that could name them, their ratings or their
- * wishes; one whose header names no titles; one of three and more columns without a header, unless
- * it is MovieLens' list of movies; one that names an item twice; a ratings store. A row is a line,
- * and all rows have as many columns as the first.
+ * wishes; one whose header names no titles; one of three or more columns without a header, unless
+ * it is MovieLens' list of movies; one that names an item twice; a ratings store. Each row is one
+ * line, and all rows have as many columns as the first.
  *
  * @param path   the table; "-" for standard input
  * @param run    callbacks, which may end the reading
@@ -75,7 +75,7 @@ DPMF_API int dpmf_table_read(const char *path, const char *columns, const struct
  * @error DPMF_ERR_PRIVACY_REFUSED  the table could be about people
  * @error DPMF_ERR_IO_*             the table cannot be read
  * @error DPMF_ERR_INPUT_*          the table is bad: the code says how, `error` where
- * @error DPMF_ERR_STORE_*          the table is a store, and damaged
+ * @error DPMF_ERR_STORE_*          the table is a damaged store
  */
 DPMF_API int dpmf_table_read_titles(const char *path, const struct dpmf_run *run,
                                     int (*take)(void *self, const struct dpmf_table_row *row,
@@ -111,8 +111,8 @@ DPMF_API int dpmf_table_read_whole(const char *path, const struct dpmf_run *run,
  *
  * @param name    the bytes of the name
  * @param length  the number of bytes
- * @return "user", "item", "rating" or "title"; "person" for a name that ratings are not read by,
- *         but that could name people, such as "rater"; NULL for anything else
+ * @return "user", "item", "rating" or "title"; "person" for a name that is not used to read ratings
+ *         but could denote people, such as "rater"; NULL for anything else
  */
 DPMF_API const char *dpmf_table_column_role(const char *name, size_t length);
 
@@ -127,7 +127,7 @@ DPMF_API const char *dpmf_table_column_role(const char *name, size_t length);
  * @return 0, the value of `take` that ended the reading, or a negative code
  * @error DPMF_ERR_IO_*             the file cannot be read
  * @error DPMF_ERR_INPUT_*          the file is bad: the code says how, `error` where
- * @error DPMF_ERR_STORE_*          the file is a store, and damaged
+ * @error DPMF_ERR_STORE_*          the file is a damaged store
  * @error DPMF_ERR_USAGE_*          the address of a database cannot be used
  * @error DPMF_ERR_PRIVACY_REFUSED  the address of a database contains a password
  */
@@ -150,7 +150,7 @@ DPMF_API int dpmf_pairs_read(const char *path, const struct dpmf_run *run,
  */
 DPMF_API int dpmf_parse_size(const char *text, uint64_t *bytes);
 
-/* Parses a decimal number, in any locale with a point. nan, inf and hexadecimal numbers are
+/* Parses a decimal number, with a decimal point in any locale. nan, inf and hexadecimal numbers are
  * refused.
  *
  * @param text   the whole text
@@ -172,7 +172,8 @@ DPMF_API int dpmf_parse_uint64(const char *text, uint64_t *value);
 /* The size of the text of a double, including the terminating NUL. */
 enum { DPMF_DOUBLE_TEXT_MAX = 32 };
 
-/* Writes the shortest decimal text that reads back as the same double, in any locale with a point.
+/* Writes the shortest decimal text that reads back as the same double, with a decimal point in any
+ * locale.
  *
  * @param value  the number
  * @param text   receives the text, terminated by NUL
