@@ -350,7 +350,7 @@ struct dpmf_import_report {
     uint64_t not_liked;              /* ratings below `like`, which are not events */
     bool holds_events;               /* `ratings` are events, each a pair of a user and an item */
     uint64_t other_headers;          /* bad records that are headers of other tables */
-    bool first_line_contradicts; /* the first line is a header that contradicts `columns` */
+    bool first_line_contradicts;     /* the first line is a header that contradicts `columns` */
 };
 
 /* Packs ratings of any known format into one store. The output appears as a whole or not at all.
@@ -591,12 +591,12 @@ struct dpmf_store_info {
     uint64_t users, items, ratings, blocks; /* numbers of each */
     double min, max;                        /* smallest and largest rating; 0 in an empty store */
     bool has_times;                         /* ratings have timestamps */
-    bool holds_events;         /* `ratings` are events; min and max are of their counts */
-    bool is_temporary;         /* packed for this use: its size on disk means nothing */
-    uint64_t file_bytes;       /* size on disk */
-    struct dpmf_layout layout; /* how its records were read */
-    uint64_t bad_records;      /* records dropped when packing; 0 unless is_temporary */
-    uint64_t not_liked;        /* ratings below `like` dropped when packing */
+    bool holds_events;           /* `ratings` are events; min and max are of their counts */
+    bool is_temporary;           /* packed for this use: its size on disk means nothing */
+    uint64_t file_bytes;         /* size on disk */
+    struct dpmf_layout layout;   /* how its records were read */
+    uint64_t bad_records;        /* records dropped when packing; 0 unless is_temporary */
+    uint64_t not_liked;          /* ratings below `like` dropped when packing */
     bool first_line_contradicts; /* when packing, the header contradicted `columns` */
     uint64_t other_headers;      /* bad records that were headers of other tables */
 };
@@ -1342,12 +1342,12 @@ struct dpmf_ledger_population {
     /* Runs recorded but not in the sum: no epsilon bounds what they showed to whoever made them. */
     uint64_t research, tuning; /* numbers of each */
 
-    double mu;               /* what is spent, composed exactly */
-    double mu_with_returned; /* the same if returned releases had been published after all */
-    double delta;            /* the budget's delta; without a budget the smaller of 1e-5 and those
+    double mu;                 /* what is spent, composed exactly */
+    double mu_with_returned;   /* the same if returned releases had been published after all */
+    double delta;              /* the budget's delta; without a budget the smaller of 1e-5 and those
                                   claimed; 0: none */
-    double epsilon;          /* what is spent, at that delta */
-    enum dpmf_claim claim;   /* what may be claimed of the sum, given all its releases assume */
+    double epsilon;            /* what is spent, at that delta */
+    enum dpmf_claim claim;     /* what may be claimed of the sum, given all its releases assume */
     struct dpmf_budget budget; /* bound on the sum; mu 0: none is set */
     uint64_t spare[4];
 };

@@ -70,7 +70,7 @@ enum dpmf_code {
     /* a matrix is not positive definite, so its equations have no stable solution */
     DPMF_ERR_BASE_NOT_DEFINITE = -106,
 
-    /* a value is not one that can be used here */
+    /* a value cannot be used here */
     DPMF_ERR_USAGE_VALUE = -201,
     /* two settings contradict each other */
     DPMF_ERR_USAGE_CONFLICT = -202,
@@ -78,7 +78,7 @@ enum dpmf_code {
     DPMF_ERR_USAGE_MEMORY = -203,
     /* a pointer that must not be NULL is NULL */
     DPMF_ERR_USAGE_NULL = -204,
-    /* a struct of options is of another version, or was not set up */
+    /* a struct of options is of another version, or was not initialised */
     DPMF_ERR_USAGE_STRUCT = -205,
 
     /* a file or directory does not exist */
@@ -91,14 +91,14 @@ enum dpmf_code {
     DPMF_ERR_IO_READ = -304,
     /* writing failed */
     DPMF_ERR_IO_WRITE = -305,
-    /* there is no room left to write to */
+    /* there is no space left to write to */
     DPMF_ERR_IO_NO_SPACE = -306,
     /* a server cannot be reached, or went away */
     DPMF_ERR_IO_CONNECTION = -307,
-    /* a library that this needs is not there */
+    /* a library that this needs is missing */
     DPMF_ERR_IO_LIBRARY = -308,
 
-    /* the input is in no format that is known */
+    /* the format of the input is unknown */
     DPMF_ERR_INPUT_UNKNOWN_FORMAT = -401,
     /* the input holds no ratings */
     DPMF_ERR_INPUT_EMPTY = -402,
@@ -132,7 +132,7 @@ enum dpmf_code {
     DPMF_ERR_INPUT_TOO_MANY = -416,
     /* a query cannot be run, or gives no ratings */
     DPMF_ERR_INPUT_QUERY = -417,
-    /* the file is no database, or is damaged */
+    /* the file is not a database, or is damaged */
     DPMF_ERR_INPUT_DATABASE = -418,
     /* the Arrow data is malformed, or uses what is not supported */
     DPMF_ERR_INPUT_ARROW = -419,
@@ -169,7 +169,7 @@ enum dpmf_code {
     /* the snapshot belongs to another run */
     DPMF_ERR_TRAIN_MISMATCH = -802,
 
-    /* this would not keep the promise of privacy */
+    /* this would break the promise of privacy */
     DPMF_ERR_PRIVACY_REFUSED = -901,
     /* the population's privacy budget does not allow it */
     DPMF_ERR_PRIVACY_BUDGET = -902,

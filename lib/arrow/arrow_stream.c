@@ -63,7 +63,7 @@ static int add_child(struct stream_table *self, const struct ArrowSchema *child,
         if (child->dictionary->dictionary)
             return refuse(self, "a dictionary's values are in a dictionary themselves", error);
         if (!arrow_kind_is_whole(indices.kind))
-            return refuse(self, "the indices of a dictionary are no whole numbers", error);
+            return refuse(self, "the indices of a dictionary are not whole numbers", error);
     }
     return arrow_table_add_field(&self->table, child->name, child->name ? strlen(child->name) : 0,
                                  type, indices, error);
@@ -72,7 +72,7 @@ static int add_child(struct stream_table *self, const struct ArrowSchema *child,
 static int read_schema(struct stream_table *self, const struct ArrowSchema *schema,
                        struct dpmf_error *error) {
     if (!schema->release || !schema->format || strcmp(schema->format, "+s") != 0)
-        return refuse(self, "the Arrow stream is no table: its arrays are not structs", error);
+        return refuse(self, "the Arrow stream is not a table: its arrays are not structs", error);
     if (schema->n_children < 0 || schema->n_children > ARROW_FIELDS_MAX ||
         (schema->n_children > 0 && !schema->children))
         return refuse(self, "the schema's number of columns makes no sense", error);
@@ -115,7 +115,7 @@ static const char *view_array(const struct ArrowArray *array, struct arrow_type 
         return NULL;
     }
     if (is_view ? array->n_buffers < 3 : array->n_buffers != buffers_of(type.kind))
-        return "a column has another number of buffers than its type has";
+        return "a column does not have as many buffers as its type";
     *column = (struct arrow_column){.type = type, .length = array->length, .offset = array->offset};
     if (!array->buffers) return "a column has no buffers";
     column->validity = array->null_count == 0 ? NULL : array->buffers[0];
@@ -166,8 +166,8 @@ static const char *view_batch(const struct stream_table *self, struct stream_bat
         return "the length or the offset of a batch makes no sense";
     if ((uint64_t)top->n_children != self->table.n_fields ||
         (top->n_children > 0 && !top->children))
-        return "a batch has another number of columns than the schema";
-    if (top->n_buffers != 1 && top->n_buffers != 0) return "a batch is no struct";
+        return "a batch does not have as many columns as the schema";
+    if (top->n_buffers != 1 && top->n_buffers != 0) return "a batch is not a struct";
     batch->batch.n_rows = top->length;
     if (top->null_count != 0 && top->n_buffers == 1 && top->buffers)
         batch->batch.validity = top->buffers[0];

@@ -363,7 +363,7 @@ int ipc_batch_take(struct ipc_reader *self, struct flat *flat, size_t message,
                                 type_in_batch(&self->table.fields[place]), body, &layout[i]);
     }
     if (!wrong && parts.n_nodes != self->all.nodes)
-        wrong = "a batch has another number of columns than the schema";
+        wrong = "a batch does not have as many columns as the schema";
     if (wrong) return ipc_refuse(self, wrong, error);
     struct ipc_batch *batch = arrow_batch_new(&self->table, sizeof *batch, free_batch);
     if (!batch) return error_no_memory(error);

@@ -23,8 +23,7 @@ int ipc_refuse_cut(const struct ipc_reader *self, struct dpmf_error *error) {
 }
 
 static int refuse_without_end(const struct ipc_reader *self, struct dpmf_error *error) {
-    ipc_refuse(self, "the Arrow stream ends without the mark of its end, as one that is cut off",
-               error);
+    ipc_refuse(self, "the Arrow stream ends without its end marker: it may be cut off", error);
     error_hint(error, "write it again, and close its writer");
     return DPMF_ERR_INPUT_ARROW;
 }
@@ -83,13 +82,13 @@ int ipc_read_message(struct ipc_reader *self, struct flat *flat, struct dpmf_err
     if (code != 1) return code;
     if (bytes_get_u32(head) != UINT32_MAX)
         return ipc_refuse(self,
-                          "it is damaged, or of Arrow before 0.15: a message does not begin as it "
-                          "should",
+                          "it is damaged, or was written by Arrow before 0.15: a message does not "
+                          "begin as it should",
                           error);
     if ((code = ipc_read(self, head + 4, 4, error)) < 0) return code;
     const uint32_t n = bytes_get_u32(head + 4);
     if (n == 0) return 0;
-    if (n > IPC_METADATA_MAX) return ipc_refuse(self, "a message is too long to be one", error);
+    if (n > IPC_METADATA_MAX) return ipc_refuse(self, "a message is too long", error);
     if (!memory_reserve(&self->metadata, &self->metadata_capacity, n, 1))
         return error_no_memory(error);
     if ((code = ipc_read(self, self->metadata, n, error)) < 0) return code;

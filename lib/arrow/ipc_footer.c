@@ -34,7 +34,7 @@ int ipc_footer_check(struct ipc_reader *self, struct dpmf_error *error) {
     struct flat flat = {.bytes = self->metadata + n - 10 - length, .n = length};
     flat_get_vector(&flat, flat_follow(&flat, 0), 3, 24, &listed);
     if (flat.broken || listed != self->n_batches)
-        return ipc_refuse(self, "the footer lists another number of batches than there are", error);
+        return ipc_refuse(self, "the footer lists the wrong number of batches", error);
     return 0;
 }
 
@@ -64,7 +64,7 @@ static int find_schema_end(struct ipc_reader *self, uint64_t first, uint64_t *en
     bool has_length = false;
     int code = 0;
     for (self->at = *end = 8; code == 0 && !has_length && *end + sizeof head <= first; *end += 8) {
-        if (*end > SCHEMA_MAX) return ipc_refuse(self, "the schema is too long to be one", error);
+        if (*end > SCHEMA_MAX) return ipc_refuse(self, "the schema is too long", error);
         code = ipc_read(self, head, sizeof head, error);
         if (code < 0 || bytes_get_u32(head) != UINT32_MAX) continue;
         if (*end > 8) return ipc_refuse(self, "the footer leaves out a part of the file", error);

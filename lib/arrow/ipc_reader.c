@@ -41,7 +41,7 @@ static int check_end(struct ipc_reader *self, struct dpmf_error *error) {
     int code = ipc_read_some(self, &byte, 1, error);
     if (code <= 0) return code;
     ipc_refuse(self, "there is something after the end of the Arrow stream", error);
-    error_hint(error, "streams that were put together are not one table: import each by itself");
+    error_hint(error, "several streams in one file are not one table: import each on its own");
     return DPMF_ERR_INPUT_ARROW;
 }
 
@@ -54,7 +54,7 @@ static int next_message(struct ipc_reader *self, struct flat *flat, struct dpmf_
     const struct ipc_block *block = &self->blocks[self->next_block++];
     self->at = (uint64_t)block->offset;
     int code = ipc_read_message(self, flat, error);
-    if (code == 0) return ipc_refuse(self, "the footer points at no message", error);
+    if (code == 0) return ipc_refuse(self, "the footer does not point to a message", error);
     if (code < 0) return code;
     const int64_t body = flat_get_i64(flat, flat_follow(flat, 0), 3, 0);
     if (body != block->body || self->at != (uint64_t)(block->offset + block->metadata))
@@ -114,7 +114,8 @@ static void close_reader(struct arrow_table *table) {
 int ipc_schema_take(struct ipc_reader *self, struct flat *flat, size_t schema,
                     struct dpmf_error *error) {
     int code = 0;
-    if (self->version < VERSION_MIN) return ipc_refuse(self, "it is of an Arrow before 0.8", error);
+    if (self->version < VERSION_MIN)
+        return ipc_refuse(self, "it was written by Arrow before 0.8", error);
     const char *wrong = ipc_schema_read(flat, schema, self->version, &self->table, &self->columns,
                                         &self->all, &code, error);
     return code < 0 ? code : wrong ? ipc_refuse(self, wrong, error) : 0;

@@ -134,7 +134,7 @@ static const char *count_parts(struct flat *flat, size_t field, int version, int
     const int type = flat_get_u8(flat, field, 2, 0);
     size_t n, children = flat_get_vector(flat, field, 5, 4, &n);
     if (depth > DEPTH_MAX) return "the schema is nested too deeply";
-    if (type < IPC_NULL || type >= IPC_TYPES) return "a column is of a type that is not known";
+    if (type < IPC_NULL || type >= IPC_TYPES) return "a column has an unknown type";
     if (parts->nodes++ > PARTS_MAX) return "the schema has too many parts";
     if (flat_get_table(flat, field, 4) > 0) { /* a dictionary's indices */
         parts->buffers += 2;
@@ -179,7 +179,7 @@ const char *ipc_schema_read(struct flat *flat, size_t schema, int version,
     size_t n, fields = flat_get_vector(flat, schema, 1, 4, &n);
     *code = 0;
     *all = (struct ipc_parts){0, 0, 0};
-    if (flat_get_i16(flat, schema, 0, 0) != 0) return "it is of a big-endian machine";
+    if (flat_get_i16(flat, schema, 0, 0) != 0) return "it was written on a big-endian machine";
     if (n > ARROW_FIELDS_MAX) return "the table has more than 65,536 columns";
     *columns = memory_alloc_zero(n > 0 ? n : 1, sizeof **columns);
     if (!*columns) *code = error_no_memory(error);

@@ -366,13 +366,13 @@ static void bound_loss(struct auditing *self) {
     if (audit_bound_excludes_mu(&one, report->mu, level)) {
         report->mu_low = fmax(report->mu_low, report->mu);
         accuse(report, DPMF_AUDIT_LOSS,
-               "canaries are noticed too well: mu is at least %.3f, but %.3f is claimed",
+               "canaries are detected too well: mu is at least %.3f, but %.3f is claimed",
                floor(report->mu_low * 1000) / 1000, report->mu);
     }
     if (audit_bound_excludes_epsilon(&many, n, m, report->epsilon, report->delta, level)) {
         report->epsilon_low = fmax(report->epsilon_low, report->epsilon);
         accuse(report, DPMF_AUDIT_LOSS,
-               "canaries are noticed too well: epsilon is at least %.3f at delta %g, but %g is "
+               "canaries are detected too well: epsilon is at least %.3f at delta %g, but %g is "
                "claimed",
                floor(report->epsilon_low * 1000) / 1000, report->delta, report->epsilon);
     }

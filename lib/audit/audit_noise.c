@@ -167,10 +167,10 @@ bool audit_noise_is_wrong(const struct audit_noise *noise, char *reason, size_t 
             continue;
         return true;
     }
-    const char *where = repeats(&noise->rounds_echo, x) ? "round is like that of the one before"
-                        : repeats(&noise->runs_echo, x) ? "run is like that of the one before"
-                        : repeats(&noise->neighbours_echo, x) ? "number is like that of the next"
+    const char *where = repeats(&noise->rounds_echo, x) ? "round resembles that of the round before"
+                        : repeats(&noise->runs_echo, x) ? "run resembles that of the run before"
+                        : repeats(&noise->neighbours_echo, x) ? "number resembles that of the next"
                                                               : NULL;
-    if (where) snprintf(reason, size, "noise is used again: that of a %s", where);
+    if (where) snprintf(reason, size, "noise is used again: the noise of a %s", where);
     return where != NULL;
 }

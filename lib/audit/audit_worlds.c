@@ -228,7 +228,7 @@ static int compare_rounds(const struct audit_setting *setting, const struct audi
         difference->numbers += round->n;
         if (sums[0] > 0)
             find(difference, DPMF_AUDIT_WORLDS,
-                 "in round %zu %.0f of %.0f sums change by something else than one user's "
+                 "in round %zu, %.0f of %.0f sums change by something other than one user's "
                  "contribution when that user is added",
                  t + 1, (double)sums[0], (double)round->n);
         /* Two accountants' roundings of the scale may differ in its last digits; the integers'
@@ -236,8 +236,8 @@ static int compare_rounds(const struct audit_setting *setting, const struct audi
         const double limit = floor(scale * (1 + 1e-9) * bound);
         if ((double)sums[1] > limit * limit)
             find(difference, DPMF_AUDIT_NORM,
-                 "in round %zu a user contributes %.6f of the norm bound, but may %.6f", t + 1,
-                 norm, scale);
+                 "in round %zu a user contributes %.6f of the norm bound, but is allowed %.6f",
+                 t + 1, norm, scale);
     }
     return 0;
 }

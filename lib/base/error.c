@@ -36,22 +36,23 @@ static const struct entry entries[] = {
     ENTRY(DPMF_ERR_BASE_NOT_DEFINITE,
           "a matrix is not positive definite, so its equations have no stable solution"),
 
-    ENTRY(DPMF_ERR_USAGE_VALUE, "a value is not one that can be used here"),
+    ENTRY(DPMF_ERR_USAGE_VALUE, "a value cannot be used here"),
     ENTRY(DPMF_ERR_USAGE_CONFLICT, "two settings contradict each other"),
     ENTRY(DPMF_ERR_USAGE_MEMORY, "the memory allowed is too little for this work"),
     ENTRY(DPMF_ERR_USAGE_NULL, "a pointer that must not be NULL is NULL"),
-    ENTRY(DPMF_ERR_USAGE_STRUCT, "a struct of options is of another version, or was not set up"),
+    ENTRY(DPMF_ERR_USAGE_STRUCT,
+          "a struct of options is of another version, or was not initialised"),
 
     ENTRY(DPMF_ERR_IO_MISSING, "a file or directory does not exist"),
     ENTRY(DPMF_ERR_IO_PERMISSION, "a file or directory may not be used"),
     ENTRY(DPMF_ERR_IO_DIRECTORY, "there is a directory where a file should be"),
     ENTRY(DPMF_ERR_IO_READ, "reading failed"),
     ENTRY(DPMF_ERR_IO_WRITE, "writing failed"),
-    ENTRY(DPMF_ERR_IO_NO_SPACE, "there is no room left to write to"),
+    ENTRY(DPMF_ERR_IO_NO_SPACE, "there is no space left to write to"),
     ENTRY(DPMF_ERR_IO_CONNECTION, "a server cannot be reached, or went away"),
-    ENTRY(DPMF_ERR_IO_LIBRARY, "a library that this needs is not there"),
+    ENTRY(DPMF_ERR_IO_LIBRARY, "a library that this needs is missing"),
 
-    ENTRY(DPMF_ERR_INPUT_UNKNOWN_FORMAT, "the input is in no format that is known"),
+    ENTRY(DPMF_ERR_INPUT_UNKNOWN_FORMAT, "the format of the input is unknown"),
     ENTRY(DPMF_ERR_INPUT_EMPTY, "the input holds no ratings"),
     ENTRY(DPMF_ERR_INPUT_HEADER, "the input's header makes no sense"),
     ENTRY(DPMF_ERR_INPUT_COLUMNS, "a record has the wrong number of columns"),
@@ -68,7 +69,7 @@ static const struct entry entries[] = {
     ENTRY(DPMF_ERR_INPUT_COMPRESSED, "the compressed data is damaged or cut off"),
     ENTRY(DPMF_ERR_INPUT_TOO_MANY, "there are more users or items than can be counted"),
     ENTRY(DPMF_ERR_INPUT_QUERY, "a query cannot be run, or gives no ratings"),
-    ENTRY(DPMF_ERR_INPUT_DATABASE, "the file is no database, or is damaged"),
+    ENTRY(DPMF_ERR_INPUT_DATABASE, "the file is not a database, or is damaged"),
     ENTRY(DPMF_ERR_INPUT_ARROW, "the Arrow data is malformed, or uses what is not supported"),
     ENTRY(DPMF_ERR_INPUT_PARQUET, "the Parquet file is damaged, or uses what is not supported"),
 
@@ -89,7 +90,7 @@ static const struct entry entries[] = {
     ENTRY(DPMF_ERR_TRAIN_DIVERGED, "training diverged"),
     ENTRY(DPMF_ERR_TRAIN_MISMATCH, "the snapshot belongs to another run"),
 
-    ENTRY(DPMF_ERR_PRIVACY_REFUSED, "this would not keep the promise of privacy"),
+    ENTRY(DPMF_ERR_PRIVACY_REFUSED, "this would break the promise of privacy"),
     ENTRY(DPMF_ERR_PRIVACY_BUDGET, "the population's privacy budget does not allow it"),
     ENTRY(DPMF_ERR_PRIVACY_NOT_VERIFIED, "the release is not what its statement says"),
     ENTRY(DPMF_ERR_PRIVACY_LEDGER, "the ledger is damaged"),
@@ -107,7 +108,7 @@ static const struct entry *find(int code) {
 
 const char *dpmf_error_sentence(int code) {
     const struct entry *entry = find(code);
-    return entry ? entry->sentence : "something went wrong that has no name";
+    return entry ? entry->sentence : "an unknown error";
 }
 
 const char *dpmf_error_name(int code) {
@@ -214,7 +215,7 @@ static const char *hint_of(int errno_value, int code, bool writing) {
         return writing ? "create the directory first, or check the path" : "check the path";
     case DPMF_ERR_IO_PERMISSION: return "check the permissions of the file and of its directory";
     case DPMF_ERR_IO_DIRECTORY: return "give the path of a file";
-    case DPMF_ERR_IO_NO_SPACE: return "free some room or write to another disk";
+    case DPMF_ERR_IO_NO_SPACE: return "free some space or write to another disk";
     case DPMF_ERR_BASE_NO_MEMORY: return "allow the run less memory, or free some";
     case DPMF_ERR_IO_WRITE: return "try again, or write to another disk";
     default: return "try again, or copy the file to another disk first";

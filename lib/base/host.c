@@ -119,9 +119,11 @@ int host_caches_read(struct host_caches *caches, struct dpmf_error *error) {
     if (text) {
         if (strcmp(text, "unknown") == 0) return 0;
         if (!parse_caches(text, bytes)) {
-            int code = error_set(error, DPMF_ERR_USAGE_VALUE, "the environment's %s is \"%.60s\"",
-                                 caches_name, text);
-            error_hint(error, "give L1, L2 and L3, as 32K,512K,32M or 64K,1M,none; or unknown");
+            int code =
+                error_set(error, DPMF_ERR_USAGE_VALUE,
+                          "the environment variable %s has the value \"%.60s\"", caches_name, text);
+            error_hint(error,
+                       "give L1, L2 and L3, such as 32K,512K,32M or 64K,1M,none; or unknown");
             return code;
         }
         *caches = caches_of(bytes, HOST_FROM_ENVIRONMENT);
@@ -202,17 +204,18 @@ int host_check(struct dpmf_error *error) {
     int n, code = host_caches_read(&caches, error);
     if (code < 0) return code;
     if (cores && !parse_cores(cores, &n)) {
-        code = error_set(error, DPMF_ERR_USAGE_VALUE, "the environment's %s is \"%.60s\"",
-                         cores_name, cores);
+        code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "the environment variable %s has the value \"%.60s\"", cores_name, cores);
         error_hint(error, "give a number of cores, 1 to %d", CORES_MAX);
     } else if (memory && !(parse_size(memory, strlen(memory), &bytes) && bytes > 0)) {
-        code = error_set(error, DPMF_ERR_USAGE_VALUE, "the environment's %s is \"%.60s\"",
-                         memory_name, memory);
-        error_hint(error, "give a size, as 8GiB");
+        code =
+            error_set(error, DPMF_ERR_USAGE_VALUE,
+                      "the environment variable %s has the value \"%.60s\"", memory_name, memory);
+        error_hint(error, "give a size such as 8GiB");
     } else if (page && !parse_page(page, &bytes)) {
-        code = error_set(error, DPMF_ERR_USAGE_VALUE, "the environment's %s is \"%.60s\"",
-                         page_name, page);
-        error_hint(error, "give a power of 2 that is no less than the system's %zu, as 64K",
+        code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "the environment variable %s has the value \"%.60s\"", page_name, page);
+        error_hint(error, "give a power of 2 that is at least the system's %zu, such as 64K",
                    page_of_system());
     }
     return code;

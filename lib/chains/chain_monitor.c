@@ -161,7 +161,7 @@ void chain_monitor_describe(const struct chain_verdict *verdict, char *text, siz
     if (verdict->worst[0] == '\0')
         snprintf(text, size, "%s: nothing that was traced moved", head);
     else if (!isfinite(verdict->rhat))
-        snprintf(text, size, "%s: %s cannot be judged from %llu rounds a chain", head,
+        snprintf(text, size, "%s: %s cannot be judged from %llu rounds per chain", head,
                  verdict->worst, (unsigned long long)verdict->draws);
     else
         snprintf(text, size,

@@ -40,7 +40,8 @@ int user_shares_check_store(const struct dpmf_store *store, const struct dpmf_cl
     struct dpmf_store_info info;
     dpmf_store_info(store, &info);
     if (!info.is_temporary) return 0;
-    return cluster_check_alone(cluster, "several processes read ratings from a store or its shards",
+    return cluster_check_alone(cluster,
+                               "several processes can only read ratings from a store or its shards",
                                "make one first, with {:import}, and train on that", error);
 }
 
@@ -58,8 +59,9 @@ int user_shares_check_same(const struct dpmf_store *store, const struct dpmf_clu
     struct dpmf_store_info info;
     dpmf_store_info(store, &info);
     if (info.is_temporary) {
-        error_hint(error, "each process reads it for itself, and it changed meanwhile: import it "
-                          "once, and give all of them the store");
+        error_hint(error,
+                   "each process reads it for itself, and it has changed since: import it once, "
+                   "and give all of them the store");
     } else {
         error_hint(error, "put one copy where all machines can read it, or the same copy on each");
         error_place(error, store_path(store), 0, 0);

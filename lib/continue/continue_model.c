@@ -56,7 +56,7 @@ static int read_provenance(struct continue_model *model, const struct safetensor
 
 static int refuse_release(const char *path, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_MODEL_KIND,
-              "this is a release, which cannot be trained further: it knows no user, and new "
+              "this is a release, which cannot be trained further: it has no users, and new "
               "ratings without noise would undo its privacy");
     error_hint(error, "continue a model that was trained without privacy; for new items of a "
                       "release see {:release extend}, for new ratings make another release");
@@ -68,8 +68,8 @@ static int refuse_samples(const char *path, struct dpmf_error *error) {
     error_set(
         error, DPMF_ERR_USAGE_CONFLICT,
         "this model is drawn from the posterior of its ratings, which has changed as a whole");
-    error_hint(error, "train anew on all ratings, or continue a model of {solver sgd} or "
-                      "{solver ials}");
+    error_hint(error,
+               "train again on all ratings, or continue a model of {solver sgd} or {solver ials}");
     error_place(error, path, 0, 0);
     return DPMF_ERR_USAGE_CONFLICT;
 }

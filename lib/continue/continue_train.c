@@ -101,20 +101,19 @@ static int check_events(const struct continuation *self, struct dpmf_error *erro
     const bool are_events = store_holds_events(self->store);
     if (state->has_like && !state->is_of_events && are_events) {
         error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                  "the model learnt from ratings, of which those of at least %g are likes, and "
+                  "the model learned from ratings, of which those of at least %g are likes, but "
                   "these are events: nothing says that they are likes",
                   state->like);
         error_hint(error, "continue it with ratings");
     } else if (state->is_of_events && !are_events) {
         error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                  "the model learnt from events, and these are ratings");
-        error_hint(error, "make events of them as of the others: {:import} and {like 4}, or "
-                          "{like any}");
+                  "the model learned from events, but these are ratings");
+        error_hint(error, "turn them into events as before: {:import} and {like 4}, or {like any}");
     } else if (state->count_weight > 0) {
         /* It has how many events stand behind each row, not what they weigh. */
         error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                  "a model whose events are weighed by their counts cannot be continued");
-        error_hint(error, "train it anew, on all events");
+                  "a model whose events are weighted by their counts cannot be continued");
+        error_hint(error, "train it again, on all events");
     } else
         return 0;
     error_place(error, store_path(self->store), 0, 0);
@@ -127,7 +126,7 @@ static int check_kind(const struct continuation *self, struct dpmf_error *error)
     if (code < 0) return code;
     if (!ranks && store_holds_events(self->store)) {
         error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                  "the model predicts ratings, and these are events: counts, without ratings");
+                  "the model predicts ratings, but these are events: counts, without ratings");
         error_hint(error, "continue a model that ranks, of {solver ials}");
         error_place(error, store_path(self->store), 0, 0);
         return DPMF_ERR_USAGE_CONFLICT;
@@ -136,7 +135,7 @@ static int check_kind(const struct continuation *self, struct dpmf_error *error)
         error_set(
             error, DPMF_ERR_USAGE_CONFLICT,
             "the new ratings and the validation set differ: one holds events, the other ratings");
-        error_hint(error, "make events of the ratings first, with {:import} and {like any}");
+        error_hint(error, "turn the ratings into events first, with {:import} and {like any}");
         error_place(error, store_path(self->valid), 0, 0);
         return DPMF_ERR_USAGE_CONFLICT;
     }
@@ -192,7 +191,7 @@ static int check_memory(const struct continuation *self, uint64_t file_bytes, ui
         continue_rows_bytes(self->kernels, k, larger, threads);
     if (needed <= memory) return 0;
     error_set(error, DPMF_ERR_USAGE_MEMORY,
-              "%llu MiB are too little to continue this model, which must be in memory as a whole",
+              "%llu MiB is too little to continue this model, which must be in memory as a whole",
               (unsigned long long)(memory / mebibyte));
     error_hint(error, "allow {memory %lluMiB} or more",
                (unsigned long long)((needed + mebibyte - 1) / mebibyte));
@@ -224,12 +223,13 @@ static void warn_about_file(const struct continuation *self) {
     const struct continue_model *model = &self->model;
     if (!self->run->warn) return;
     if (model->state.is_unchecked)
-        self->run->warn(self->run->warn_self, "the model was written by an older version, without "
-                                              "a checksum: damage to it cannot be noticed");
+        self->run->warn(self->run->warn_self,
+                        "the model was written by an older version, without a checksum: damage to "
+                        "it cannot be detected");
     if (model->state.has_like && !model->state.has_scale)
         self->run->warn(self->run->warn_self,
-                        "the model does not say what scale its ratings had: whether these are on "
-                        "it cannot be checked");
+                        "the model does not say what scale its ratings had: whether these ratings "
+                        "fit it cannot be checked");
     if (!model->has_user_counts)
         self->run->warn(self->run->warn_self,
                         "the model does not say how many ratings each user has: all are held as if "
@@ -295,7 +295,7 @@ static int read_events(struct continuation *self, struct dpmf_error *error) {
     if (code < 0) return code;
     self->n_new = events->n_events;
     if (self->n_new == 0) {
-        error_set(error, DPMF_ERR_INPUT_EMPTY, "none of the ratings is a like, of at least %g",
+        error_set(error, DPMF_ERR_INPUT_EMPTY, "none of the ratings is a like: all are below %g",
                   like);
         error_hint(error, "there is nothing to learn for a model that ranks by likes");
         return DPMF_ERR_INPUT_EMPTY;

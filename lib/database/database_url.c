@@ -87,7 +87,7 @@ static int put_decoded(struct parsing *parsing, const char *text, size_t n) {
         int low = n - i > 2 ? hex_digit(text[i + 2]) : -1;
         if (high < 0 || low < 0)
             return refuse(parsing,
-                          "a % in the database's address has no two hexadecimal digits after it",
+                          "a % in the database's address is not followed by two hexadecimal digits",
                           "write % as %25, e.g. LIKE 'a%25'");
         if (high == 0 && low == 0)
             return refuse(parsing, "there is a NUL byte in the database's address",
@@ -151,14 +151,14 @@ static int set_once(struct parsing *parsing, const char **place, const char *val
 static int check_keyword(struct parsing *parsing, const char *name) {
     if (strcasestr(name, "passw")) return refuse_password(parsing); /* PASSWORD, passwd, ... */
     if (strcmp(name, "replication") == 0)
-        return refuse(parsing, "a connection for replication runs no queries", "leave it out");
+        return refuse(parsing, "a replication connection cannot run queries", "leave it out");
     return 0;
 }
 
 static int take_parameter(struct parsing *parsing, const char *text, size_t n) {
     static const char hint[] =
-        "after the ? come query=SELECT ... or table=NAME, and, of postgres://, "
-        "what libpq knows, with & between them; in a query, write & as %26";
+        "after the ? comes query=SELECT ... or table=NAME and, for postgres://, parameters of "
+        "libpq, separated by &; in a query, write & as %26";
     const char *equals = memchr(text, '=', n), *name, *value;
     if (!equals) return refuse(parsing, "the database's address has a parameter without =", hint);
     int code = decode(parsing, text, (size_t)(equals - text), &name);
@@ -170,7 +170,8 @@ static int take_parameter(struct parsing *parsing, const char *text, size_t n) {
     if (strcmp(name, "query") == 0) return set_once(parsing, &parsing->url->query, value);
     if (strcmp(name, "table") == 0) return set_once(parsing, &parsing->url->table, value);
     if (parsing->url->kind == DATABASE_SQLITE)
-        return refuse(parsing, "the database's address has a parameter that SQLite has not", hint);
+        return refuse(parsing, "the database's address has a parameter that SQLite does not know",
+                      hint);
     if (memchr(text, '@', n)) /* perhaps the end of a password with a ? in it */
         return refuse(parsing, "there is an @ in a parameter of the database's address",
                       "write @ as %40");
@@ -228,7 +229,7 @@ static int put_hosts(struct parsing *parsing, const char *text, size_t n, bool p
         const char *port = text + at + host + 1;
         size_t port_length = host < length ? length - host - 1 : 0;
         if (host < length && (text[at + host] != ':' || !is_port(port, port_length)))
-            return refuse(parsing, "the port in the database's address is no number",
+            return refuse(parsing, "the port in the database's address is not a number",
                           "write postgres://USER@HOST:PORT/DATABASE, without a password");
         bool bracketed = host >= 2 && text[at] == '[';
         int code = 0;

@@ -64,7 +64,7 @@ static const struct complaint {
     {"21", DPMF_ERR_INPUT_QUERY, "check the query: psql would say the same"},
     {"0A", DPMF_ERR_INPUT_QUERY, "check the query: psql would say the same"},
     {"53", DPMF_ERR_IO_CONNECTION, "the server lacks resources: try again later"},
-    {"57014", DPMF_ERR_IO_READ, "someone or a time limit of the server's cancelled the query"},
+    {"57014", DPMF_ERR_IO_READ, "someone, or a time limit of the server, cancelled the query"},
     {"57P", DPMF_ERR_IO_CONNECTION, "the server ended the connection: try again when it is back"},
     {"", DPMF_ERR_IO_READ, "the server's log may say more"},
 };
@@ -130,8 +130,8 @@ static int fail_without_words(const struct postgres_session *session, const char
     const struct complaint *complaint = complaint_of(*session->state ? session->state : "08");
     if (*session->state)
         error_set(error, complaint->code,
-                  "cannot %s: the server reports SQLSTATE %s; its words may quote what someone "
-                  "wrote, and are not shown in a private run",
+                  "cannot %s: the server reports SQLSTATE %s; its message may quote someone's data "
+                  "and is not shown in a private run",
                   doing, session->state);
     else
         error_set(error, complaint->code, "cannot %s: the connection failed", doing);

@@ -35,9 +35,9 @@ static const struct complaint {
     {SQLITE_READONLY, DPMF_ERR_IO_PERMISSION, "check the permissions of the file"},
     {SQLITE_PERM, DPMF_ERR_IO_PERMISSION, "check the permissions of the file"},
     {SQLITE_IOERR, DPMF_ERR_IO_READ, "try again, or copy the file to another disk first"},
-    {SQLITE_FULL, DPMF_ERR_IO_NO_SPACE, "free some room or write to another disk"},
+    {SQLITE_FULL, DPMF_ERR_IO_NO_SPACE, "free some space or write to another disk"},
     {SQLITE_CORRUPT, DPMF_ERR_INPUT_DATABASE, "the database is damaged: restore it from a backup"},
-    {SQLITE_NOTADB, DPMF_ERR_INPUT_DATABASE, "the file is no SQLite database, or is damaged"},
+    {SQLITE_NOTADB, DPMF_ERR_INPUT_DATABASE, "the file is not an SQLite database, or is damaged"},
     {SQLITE_CANTOPEN, DPMF_ERR_IO_PERMISSION,
      "check the path and the permissions of the file and of its directory"},
     {SQLITE_TOOBIG, DPMF_ERR_INPUT_QUERY, "a value is too large"},
@@ -74,8 +74,8 @@ int sqlite_library_fail(const struct sqlite_library *library, struct sqlite3 *da
     const char *message = database ? library->errmsg(database) : "out of memory";
     if (is_private)
         error_set(error, complaint->code,
-                  "cannot %s: SQLite reports error %d, %s; its words may quote what someone wrote, "
-                  "and are not shown in a private run",
+                  "cannot %s: SQLite reports error %d, %s; its message may quote someone's data "
+                  "and is not shown in a private run",
                   doing, extended, library->errstr(extended));
     else
         error_set(error, complaint->code, "cannot %s: %s", doing, message);

@@ -160,8 +160,8 @@ static int check_scale(const struct export_task *task, struct dpmf_error *error)
               "LIBMF cannot distinguish ratings from %g to %g: its numbers are floats",
               task->info.min, task->info.max);
     error_hint(error,
-               "{npy}, {csv} and {sqlite} keep the offset by itself; or {rescale} the ratings "
-               "and train again");
+               "{npy}, {csv} and {sqlite} keep the offset separately; or {rescale} the ratings and "
+               "train again");
     return DPMF_ERR_INPUT_OUT_OF_RANGE;
 }
 

@@ -57,11 +57,11 @@ static const char *hint_of(const char *state) {
         const char *state, *hint;
     } known[] = {
         {"2BP01",
-         "drop what depends on it first, e.g. DROP VIEW, and make that again afterwards; or "
-         "name another table: ?table=NAME"},
-        {"25006", "this server only reads: name the one that it follows, or another role"},
+         "drop what depends on it first, e.g. DROP VIEW, and create it again afterwards; or name "
+         "another table: ?table=NAME"},
+        {"25006", "this server is read-only: name the one that it follows, or another role"},
         {"22", "a database made with ENCODING 'UTF8' has all characters"},
-        {"3F", "make the schema first: CREATE SCHEMA; or name another: ?table=SCHEMA.NAME"},
+        {"3F", "create the schema first: CREATE SCHEMA; or name another: ?table=SCHEMA.NAME"},
         {"40", "it conflicted with another transaction: try again"},
         {"55P03", "another session holds the tables: try again later"},
         {"", "the server's log may say more"},
@@ -454,7 +454,7 @@ static int check_name(const struct writing *writing, struct dpmf_error *error) {
     if (strlen(dot ? dot + 1 : name) <= NAME_MAX_BYTES) return 0;
     error_set(error, DPMF_ERR_USAGE_VALUE, "the name of the table is longer than %d bytes",
               (int)NAME_MAX_BYTES);
-    error_hint(error, "a shorter one leaves room for _model and _users behind it");
+    error_hint(error, "a shorter one leaves room for the endings _model and _users");
     return DPMF_ERR_USAGE_VALUE;
 }
 
@@ -468,7 +468,7 @@ static int open_url(struct writing *writing, struct dpmf_error *error) {
     }
     if (code == 0) code = check_name(writing, error);
     if (code == 0 && writing->url.query) {
-        error_set(error, DPMF_ERR_USAGE_VALUE, "a query is nothing that rows can be written to");
+        error_set(error, DPMF_ERR_USAGE_VALUE, "rows cannot be written to a query");
         code = DPMF_ERR_USAGE_VALUE;
     }
     if (code == DPMF_ERR_USAGE_VALUE && (!error || !error->hint[0])) error_hint_text(error, hint);

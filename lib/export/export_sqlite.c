@@ -316,7 +316,7 @@ static int check_database(const struct sqlite_library *sqlite, const char *path,
     sqlite->close_v2(database);
     if (!ours) return export_file_refuse(path, error);
     if (is_sealed(path)) return 0;
-    error_set(error, DPMF_ERR_IO_WRITE, "it was written to since it was exported");
+    error_set(error, DPMF_ERR_IO_WRITE, "it has been changed since it was exported");
     error_hint(error, "{replace} replaces a database as an export left it; name another file, or "
                       "move this one away");
     error_place(error, path, 0, 0);
@@ -336,8 +336,7 @@ static int check_journals(const char *output, struct dpmf_error *error) {
         if (lstat(path, &status) != 0 || status.st_size == 0) continue;
         error_set(error, DPMF_ERR_IO_WRITE,
                   "a database of that name is in use, or was not closed: this is its journal");
-        error_hint(error, "close it (sqlite3 opens and closes one that was left so), or name "
-                          "another file");
+        error_hint(error, "close it (open and close it once with sqlite3), or name another file");
         error_place(error, path, 0, 0);
         code = DPMF_ERR_IO_WRITE;
     }

@@ -27,7 +27,7 @@ static bool is_of(const struct dpmf_statement *statement, const struct dpmf_mode
 static const char *exposure_of(const struct dpmf_model_info *info,
                                const struct dpmf_statement *statement) {
     if (strcmp(info->kind, "release") != 0)
-        return "it is a checkpoint: its vectors say much about the people it was trained on";
+        return "it is a checkpoint: its vectors reveal much about the people it was trained on";
     if (!is_of(statement, info)) return "its privacy statement does not hold";
     if (statement->claim != DPMF_CLAIM_NOT_PRIVATE) return NULL;
     return statement->is_insecure
@@ -113,7 +113,7 @@ static int check_lines(const struct export_task *task, const struct export_side 
         const char *id = side->id(task->model, i, &length);
         if (!memchr(id, '\n', length) && !memchr(id, '\r', length)) continue;
         error_set(error, DPMF_ERR_INPUT_ID,
-                  "the id of %s %llu has the end of a line in it, and ids are written a line each",
+                  "the id of %s %llu contains a line break, and ids are written one per line",
                   side->name, (unsigned long long)i);
         error_hint(error, "{csv} and {sqlite} can hold it");
         return DPMF_ERR_INPUT_ID;
@@ -152,7 +152,7 @@ int export_file_check(const struct export_task *task, const char *path, struct d
             /* a link that leads nowhere is no loss, and what is no file is refused later */
             ->replace)
         return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
-    error_set(error, DPMF_ERR_IO_WRITE, "it is there already");
+    error_set(error, DPMF_ERR_IO_WRITE, "it exists already");
     error_hint(error, "{replace} replaces what dpmf made; or name another file");
     error_place(error, path, 0, 0);
     return DPMF_ERR_IO_WRITE;
@@ -161,8 +161,8 @@ int export_file_check(const struct export_task *task, const char *path, struct d
 int export_file_refuse(const char *path, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_IO_WRITE, "it was not made by dpmf");
     error_hint(error,
-               "{replace} replaces only what this export made and nobody added to; name another "
-               "file, or remove this one");
+               "{replace} replaces only an export that nobody has added to; name another file, or "
+               "remove this one");
     error_place(error, path, 0, 0);
     return DPMF_ERR_IO_WRITE;
 }

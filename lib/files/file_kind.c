@@ -139,10 +139,10 @@ enum dpmf_file_kind dpmf_file_kind(const char *path) {
 /* ---- what may be replaced -------------------------------------------------------------------- */
 
 static const char *name_of(unsigned kinds) {
-    return kinds & DPMF_FILE_STORE        ? "no ratings store"
-           : kinds & DPMF_FILE_CHECKPOINT ? "no checkpoint"
-           : kinds & DPMF_FILE_TRUTH      ? "no truth of synthetic ratings"
-           : kinds & DPMF_FILE_PLOT       ? "no plot of dpmf"
+    return kinds & DPMF_FILE_STORE        ? "not a ratings store"
+           : kinds & DPMF_FILE_CHECKPOINT ? "not a checkpoint"
+           : kinds & DPMF_FILE_TRUTH      ? "not the truth of synthetic ratings"
+           : kinds & DPMF_FILE_PLOT       ? "not a plot of dpmf"
                                           : NULL;
 }
 

@@ -90,7 +90,7 @@ static int is_empty(const char *path) {
 
 static int refuse_place(const char *path, const char *what, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_IO_WRITE, "cannot write there: %s", what);
-    error_hint(error, "name a directory that is empty or not there yet");
+    error_hint(error, "name a directory that is empty or does not exist yet");
     error_place(error, path, 0, 0);
     return DPMF_ERR_IO_WRITE;
 }
@@ -102,13 +102,13 @@ static int check_place(struct output_directory *directory, struct dpmf_error *er
     if (stat(path, &status) != 0) {
         if (errno != ENOENT) return error_system(error, errno, "create", path);
         if (lstat(path, &status) == 0)
-            return refuse_place(path, "a link that leads nowhere is there", error);
+            return refuse_place(path, "there is a link that leads nowhere", error);
         if (stat(directory->above, &status) != 0) return error_system(error, errno, "create", path);
         if (access(directory->above, W_OK | X_OK) != 0)
             return error_system(error, errno, "create", path);
         return 0;
     }
-    if (!S_ISDIR(status.st_mode)) return refuse_place(path, "a file of that name is there", error);
+    if (!S_ISDIR(status.st_mode)) return refuse_place(path, "there is a file of that name", error);
     int empty = is_empty(path);
     if (empty < 0) return error_system(error, errno, "read", path);
     if (empty == 0) return refuse_place(path, "the directory is not empty", error);

@@ -203,7 +203,9 @@ static int check_place(const char *path, struct dpmf_error *error) {
     }
     if (exists && !S_ISREG(status.st_mode)) {
         error_set(error, DPMF_ERR_IO_WRITE, "cannot replace what is not a regular file");
-        error_hint(error, "give the path of a file: it is written aside and then put in place");
+        error_hint(error,
+                   "give the path of a file: output goes to a temporary file, which then replaces "
+                   "it");
         error_place(error, path, 0, 0);
         return DPMF_ERR_IO_WRITE;
     }

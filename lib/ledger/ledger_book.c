@@ -53,7 +53,7 @@ const char *ledger_entry_fault(const struct ledger_entry *entry) {
     if (!ledger_is_release(entry)) return NULL;
     if (!(entry->mu > 0 && entry->mu <= LARGEST)) return "mu is not a number above 0";
     if ((int)entry->claim < 0 || (int)entry->claim >= N_KINDS)
-        return "what is not private is no release";
+        return "what is not private is not a release";
     bool is_pure = entry->delta == 0 && entry->claim == DPMF_CLAIM_CONDITIONAL;
     if (!is_pure && !(entry->delta > 0 && entry->delta < 1)) return "delta is not between 0 and 1";
     if (!(entry->epsilon >= 0 && entry->epsilon <= LARGEST)) return "epsilon makes no sense";
@@ -338,7 +338,7 @@ int ledger_book_format(const struct ledger_book *book, char **out, size_t *n,
         code = put_entry(&text, FORMAT_VERSION, &book->entries[i], error);
     if (code == 0) code = put_end(&text, book->n_budgets + book->n_entries, error);
     if (code == 0 && text.buffer.n > LEDGER_TEXT_MAX) {
-        code = error_set(error, DPMF_ERR_PRIVACY_LEDGER, "the ledger would grow over 8 MiB");
+        code = error_set(error, DPMF_ERR_PRIVACY_LEDGER, "the ledger would grow beyond 8 MiB");
         error_hint(error, "keep another population in another ledger");
     }
     if (code < 0) {

@@ -78,7 +78,7 @@ int dpmf_budget_parse(const char *text, bool accept_epsilon, struct dpmf_budget 
     *budget = (struct dpmf_budget){0};
     if (number_parse_double(text, n, &number) != NUMBER_OK || !isfinite(number) ||
         (at && (number_parse_double(at + 1, strlen(at + 1), &delta) != NUMBER_OK)))
-        return refuse(error, text, "is not a number, nor two with an @ between them");
+        return refuse(error, text, "is neither a number nor two numbers separated by @");
     if (!(number > 0) || number > LARGEST)
         return refuse(error, text, "is not above 0 and at most 1e9");
     if (at && !(delta > 0 && delta < 1))

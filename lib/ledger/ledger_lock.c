@@ -217,7 +217,7 @@ static int check_directory(const char *path, struct dpmf_error *error) {
     bool open_to_all = stat(directory, &status) == 0 && (status.st_mode & S_IWOTH) != 0 &&
                        (status.st_mode & S_ISVTX) == 0;
     free(directory);
-    return open_to_all ? refuse(error, path, "the ledger's directory can be written by everyone",
+    return open_to_all ? refuse(error, path, "everyone can write to the ledger's directory",
                                 "remove that permission with chmod o-w, or keep the ledger "
                                 "elsewhere")
                        : 0;

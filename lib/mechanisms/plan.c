@@ -188,19 +188,21 @@ static double hit_rate(const struct dpmf_plan_options *options, double mu) {
 static int check(const struct dpmf_plan_options *options, struct dpmf_error *error) {
     const double items = (double)options->items, each = options->ratings_per_user;
     if (options->users < 1 || (double)options->users > users_max)
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "users are from 1 to %g", users_max);
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of users must be 1 to %g",
+                         users_max);
     if (options->items < 1 || items > items_max)
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "items are from 1 to %g", items_max);
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of items must be 1 to %g",
+                         items_max);
     if (!(each >= 1) || each > items)
         return error_set(error, DPMF_ERR_USAGE_VALUE,
-                         "ratings per user are from 1 to the number of items");
+                         "the ratings per user must be from 1 to the number of items");
     if (!(options->range_min < options->range_max) ||
         !isfinite(options->range_max - options->range_min))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the rating range has no width");
     if (!(options->epsilon >= 1e-6) || options->epsilon > 1000)
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "epsilon is from 0.000001 to 1000");
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "epsilon must be from 0.000001 to 1000");
     if (!(options->delta >= 1e-300) || options->delta > 0.5)
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "delta is from 1e-300 to 0.5");
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "delta must be from 1e-300 to 0.5");
     return 0;
 }
 

@@ -33,7 +33,7 @@ static int other_format(const struct tensor_source *source, const char *format) 
     error_set(source->error, DPMF_ERR_MODEL_KIND,
               "this checkpoint is of another format (%.20s) than this version reads (%s)",
               format ? format : "none", CHECKPOINT_FORMAT);
-    error_hint(source->error, "use the version of dpmf that wrote it, or train anew");
+    error_hint(source->error, "use the version of dpmf that wrote it, or train again");
     error_place(source->error, safetensors_path(source->file), 0, 0);
     return DPMF_ERR_MODEL_KIND;
 }

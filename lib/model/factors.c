@@ -80,7 +80,7 @@ int factor_ids_index(struct factor_ids *ids, struct dpmf_error *error) {
             free(ids->slots);
             ids->slots = NULL;
             ids->n_slots = 0;
-            return error_set(error, DPMF_ERR_MODEL_CORRUPT, "an id is there twice");
+            return error_set(error, DPMF_ERR_MODEL_CORRUPT, "an id occurs twice");
         }
         ids->slots[slot] = (uint32_t)(i + 1);
     }

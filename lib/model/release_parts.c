@@ -177,7 +177,7 @@ static const char *matrix_fault(const struct factors *factors, double span, cons
     *which = release_tensor_names[RELEASE_COUNTS];
     for (uint64_t i = 0; factors->item_ids.counts && i < items->n; i++)
         if (!(factors->item_ids.counts[i] >= COUNT_MIN && factors->item_ids.counts[i] <= COUNT_MAX))
-            return "has a number that is no count";
+            return "has a number that is not a count";
     return NULL;
 }
 

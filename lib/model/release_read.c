@@ -68,7 +68,7 @@ static int refuse_more(const struct tensor_source *source, const char *what, con
 
 static int refuse_spelling(const struct tensor_source *source) {
     error_set(source->error, DPMF_ERR_MODEL_CORRUPT,
-              "its header is spelt or ordered in another way than that of a release");
+              "its header is not spelled or ordered like that of a release");
     return end_refusal(source);
 }
 
@@ -120,7 +120,7 @@ static int read_number(const struct tensor_source *source, const char *key, doub
     dpmf_format_double(*value, again);
     return strcmp(safetensors_metadata(source->file, key), again) == 0
                ? 0
-               : tensor_damage_tell(source, key, "is not spelt as numbers are here");
+               : tensor_damage_tell(source, key, "is not written as numbers in a release are");
 }
 
 static int read_numbers(const struct tensor_source *source, struct release *release) {

@@ -79,7 +79,7 @@ int safetensors_metadata_check(const char *const *metadata, size_t n, struct dpm
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
             if (strcmp(metadata[2 * i], metadata[2 * j]) == 0)
-                return error_set(error, DPMF_ERR_BASE_BUG, "metadata \"%s\" is there twice",
+                return error_set(error, DPMF_ERR_BASE_BUG, "metadata \"%s\" occurs twice",
                                  metadata[2 * i]);
     return 0;
 }

@@ -124,7 +124,7 @@ const char *safetensors_metadata_at(const struct safetensors *file, size_t i) {
 
 static int read_metadata(struct reading *reading) {
     struct safetensors *file = reading->file;
-    if (file->has_metadata) return corrupt(reading, "there is metadata twice");
+    if (file->has_metadata) return corrupt(reading, "there are two sets of metadata");
     file->has_metadata = true;
     int code = next_begin(reading, JSON_OBJECT_BEGIN);
     while (code == 0) {
@@ -136,7 +136,7 @@ static int read_metadata(struct reading *reading) {
         if (code == 0) code = next_text(reading, &pair.value);
         if (code < 0) return code;
         if (safetensors_metadata(file, pair.key))
-            return corrupt(reading, "a key of the metadata is there twice");
+            return corrupt(reading, "a key of the metadata occurs twice");
         if (file->n_metadata == SAFETENSORS_ENTRIES_MAX)
             return corrupt(reading, "there is too much metadata");
         if (!memory_reserve(&file->metadata, &file->metadata_capacity, file->n_metadata + 1,
@@ -181,7 +181,7 @@ static int read_place(struct reading *reading, struct safetensors_entry *entry) 
     int code = next_begin(reading, JSON_ARRAY_BEGIN);
     for (int i = 0; i < 2 && code >= 0; i++) {
         code = next_number(reading, &place[i]);
-        if (code == 0) return corrupt_tensor(reading, entry->name, "it has no two offsets");
+        if (code == 0) return corrupt_tensor(reading, entry->name, "it does not have two offsets");
     }
     if (code < 0) return code;
     code = next_number(reading, &more);

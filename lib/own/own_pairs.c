@@ -69,7 +69,7 @@ static int read_pair(const struct own_reading *reading, char *pair, struct dpmf_
     const uint64_t unknown = reading->own->unknown;
     int code = own_add(reading, pair, (size_t)(colon - pair), rating, error);
     if (code < 0 || reading->own->unknown == unknown || !are_several(pair)) return code;
-    return refuse_pair(reading, pair, "pairs have commas between them, and no blanks", error);
+    return refuse_pair(reading, pair, "separate pairs by commas, without spaces", error);
 }
 
 int own_pairs_read(struct own_reading *reading, struct dpmf_error *error) {

@@ -72,7 +72,8 @@ static int refuse(const struct own_reading *reading, const struct people *people
                          "the file is about several people: its column \"%.80s\" has several "
                          "values",
                          people->several->name);
-    error_hint(error, "leave one person's rows in it; if all of them are, take the column out");
+    error_hint(error,
+               "keep only one person's rows; if all rows are one person's, remove the column");
     error_place(error, reading->name, people->line, 0);
     return code;
 }

@@ -104,8 +104,9 @@ static int take_only_user(struct own_reading *reading, struct dpmf_store *store,
         int code = error_set(error, DPMF_ERR_INPUT_COUNT,
                              "there are ratings of %llu users, and {ratings} takes one person's",
                              (unsigned long long)info.users);
-        error_hint(error, "give one person's ratings, the columns named in a first line as "
-                          "item,rating; or {history RATINGS} {user ID}");
+        error_hint(error,
+                   "give one person's ratings, with a first line that names the columns, such as "
+                   "item,rating; or {history RATINGS} {user ID}");
         error_place(error, reading->name, 0, 0);
         return code;
     }
@@ -124,8 +125,9 @@ static int read_store(struct own_reading *reading, struct dpmf_error *error) {
     }
     int code = dpmf_store_open(reading->path, reading->input, &run, &store, error);
     if (code == DPMF_ERR_INPUT_HEADER)
-        error_hint(error, "name the columns in a first line, as item,rating or "
-                          "item,rating,timestamp");
+        error_hint(error,
+                   "name "
+                   "the columns in a first line, such as item,rating or item,rating,timestamp");
     if (code == DPMF_ERR_INPUT_EMPTY) return 0; /* the caller decides what comes of that */
     if (code == 0) code = take_only_user(reading, store, error);
     dpmf_store_close(store);
@@ -159,8 +161,9 @@ static int refuse_missing(const struct own_reading *reading, struct dpmf_error *
     const char *mine = reading->path;
     if (dpmf_model_find_item(reading->model, mine, strlen(mine)) == UINT64_MAX) {
         int code = error_system(error, ENOENT, "open", mine);
-        error_hint(error, "check the path; ratings can also be given as ITEM:RATING, as "
-                          "{ratings dune:5,solaris:3.5}");
+        error_hint(error,
+                   "check the path; ratings can also be given as ITEM:RATING, such as {ratings "
+                   "dune:5,solaris:3.5}");
         return code;
     }
     int code = error_set(error, DPMF_ERR_USAGE_VALUE,
@@ -227,7 +230,8 @@ static int refuse_far(const struct own_reading *reading, double rating, struct d
                   "a rating of %.4g is far off the model's scale, %s to %s", rating, low, high);
     error_hint_text(error, reading->are_pairs
                                ? "give ratings on the model's scale, or {rescale} them"
-                               : "name the columns in a first line, as item,rating; or {rescale}");
+                               : "name the columns in a first line, such as item,rating; or "
+                                 "{rescale}");
     error_place(error, reading->name, 0, 0);
     return code;
 }

@@ -120,7 +120,7 @@ static int refuse_row(const struct own_reading *reading, const struct dpmf_table
     strncat(text, own_fault(fault), sizeof text - strlen(text) - 1);
     error_set_text(error, fault, text);
     if (fault == DPMF_ERR_INPUT_NUMBER)
-        error_hint(error, "rows are an item and a rating, as dune,4.5");
+        error_hint(error, "rows are an item and a rating, such as dune,4.5");
     error_place(error, reading->name, row->line, row->field[1].column);
     return fault;
 }

@@ -20,7 +20,7 @@ static const struct {
     [PARQUET_GZIP] = {"gzip", true},
     [PARQUET_LZO] = {"LZO", false},
     [PARQUET_BROTLI] = {"Brotli", false},
-    [PARQUET_LZ4] = {"LZ4 as Hadoop has it", false},
+    [PARQUET_LZ4] = {"Hadoop's LZ4", false},
     [PARQUET_ZSTD] = {"zstd", true},
     [PARQUET_LZ4_RAW] = {"LZ4", true},
 };

@@ -333,8 +333,8 @@ int parquet_page_next(struct parquet_table *self, struct parquet_cursor *cursor,
         if (place.kind == PAGE_DICTIONARY)
             code = take_dictionary(self, cursor, &place, error);
         else if (place.kind != PAGE_DATA && place.kind != PAGE_DATA_V2)
-            code = parquet_refuse_column(self, cursor->number,
-                                         "has a page of a kind that is not known", error);
+            code =
+                parquet_refuse_column(self, cursor->number, "has a page of an unknown kind", error);
         else if (place.n_values > 0 || place.n_rows > 0)
             code = new_page(self, cursor, &place, page, error);
     }

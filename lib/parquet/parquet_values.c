@@ -333,7 +333,7 @@ static int refuse_encoding(const struct decoding *d, int encoding) {
     char why[80];
     const bool has_name = encoding >= 0 && encoding < PARQUET_ENCODINGS;
     snprintf(why, sizeof why, "is encoded as %s, which is not supported for its type",
-             has_name ? encodings[encoding] : "nothing that is known");
+             has_name ? encodings[encoding] : "an unknown encoding");
     return refuse(d, why);
 }
 

@@ -21,7 +21,7 @@
 /* A store holds ratings and nothing else: its items, in its order, tell what was rated. */
 static int refuse_store(const char *path, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_PRIVACY_REFUSED,
-              "a ratings store is no public catalogue: it holds what was rated");
+              "a ratings store is not a public catalogue: it holds what was rated");
     error_hint(error, "give the list of all items that can be rated, or say "
                       "{catalogue-from-ratings}, which the statement will record");
     error_place(error, path, 0, 0);
@@ -47,7 +47,7 @@ static int take_item(void *self, const struct dpmf_table_row *row, struct dpmf_e
 
 static int refuse_empty(const char *path, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_INPUT_EMPTY, "there are no items in the catalogue");
-    error_hint(error, "list every item that can be rated, one a row");
+    error_hint(error, "list every item that can be rated, one per row");
     error_place(error, strcmp(path, "-") == 0 ? "<stdin>" : path, 0, 0);
     return DPMF_ERR_INPUT_EMPTY;
 }

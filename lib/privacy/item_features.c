@@ -81,10 +81,10 @@ static int refuse_ratings(const struct reading *reading, const struct dpmf_table
         const struct dpmf_field *field = &header->field[i];
         if (!public_column_is(field, reading->of_users ? "item" : "user")) continue;
         return fail(DPMF_ERR_INPUT_HEADER, header, field->column,
-                    reading->of_users ? "a column of items: this is no table of users"
-                                      : "a column of users: this is no table of items",
-                    reading->of_users ? "give a row a user, with what is known about them"
-                                      : "give a row an item, with what is known about it",
+                    reading->of_users ? "a column of items: this is not a table of users"
+                                      : "a column of users: this is not a table of items",
+                    reading->of_users ? "give one row per user, with what is known about them"
+                                      : "give one row per item, with what is known about it",
                     error);
     }
     return 0;

@@ -75,7 +75,7 @@ static int refuse_column(const struct dpmf_table_record *first, size_t i, const 
                   "this column could name people: is this a public table of items?");
     else
         error_set(error, DPMF_ERR_PRIVACY_REFUSED,
-                  "there is a column of %ss: this is no public table of items", role);
+                  "there is a column of %ss: this is not a public table of items", role);
     return refuse(first, i,
                   is_doubtful ? "leave the column out; if it holds no people, call it public:NAME; "
                                 "if it is the first item of a list, put a line before it: item"
@@ -170,7 +170,7 @@ int public_table_check_catalogue(const struct dpmf_table_record *first, struct d
     error_set(error, DPMF_ERR_PRIVACY_REFUSED,
               "no header says which of these columns holds the items");
     return refuse(first, 0,
-                  "begin with a header such as item,title, or give the items alone, one a line",
+                  "begin with a header such as item,title, or give the items alone, one per line",
                   error);
 }
 

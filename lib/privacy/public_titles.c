@@ -27,7 +27,7 @@ static int take_title(void *self, const struct dpmf_table_row *row, struct dpmf_
     struct reading *reading = self;
     const struct dpmf_field *id = &row->field[0];
     if (row->line == 0) {
-        error_set(error, DPMF_ERR_PRIVACY_REFUSED, "a ratings store is no table of titles");
+        error_set(error, DPMF_ERR_PRIVACY_REFUSED, "a ratings store is not a table of titles");
         error_hint(error, "give a table of items and their titles");
         error_place(error, row->file, 0, 0);
         return DPMF_ERR_PRIVACY_REFUSED;

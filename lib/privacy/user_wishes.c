@@ -17,7 +17,7 @@
 #include "tables/table_file.h"
 
 static const char rows_hint[] =
-    "rows are a user and a number, under the names user and epsilon or none";
+    "rows are a user and a number, under the header user,epsilon or without one";
 
 struct reading {
     const struct id_form *form;
@@ -140,11 +140,11 @@ static int take_wish(void *self, const struct dpmf_table_record *row, struct dpm
     if (code != 0) return code < 0 ? code : 0;
     size_t user = reading->user_column, wish = reading->epsilon_column;
     if (user >= row->n || wish >= row->n)
-        return fail(DPMF_ERR_INPUT_COLUMNS, row, row->n, "a user and an epsilon are wanted here",
+        return fail(DPMF_ERR_INPUT_COLUMNS, row, row->n, "this row needs a user and an epsilon",
                     rows_hint, error);
     if (row->n != reading->n_columns)
         return fail(DPMF_ERR_INPUT_COLUMNS, row, reading->n_columns,
-                    "the row has another number of columns than the first one",
+                    "the row does not have as many columns as the first",
                     "write decimals with a point, as in 0.5, and put ids with separators in quotes",
                     error);
     size_t n = id_form_spell(reading->form, row->field[user].text, row->field[user].length, ids,

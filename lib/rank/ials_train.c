@@ -151,7 +151,7 @@ int ials_memory_check(const struct dpmf_store *store, const struct kernel_set *k
                             ials_bytes(kernels, k, threads) + more;
     if (needed <= memory) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
-                         "%llu MiB are too little for ials, which keeps all events in memory",
+                         "%llu MiB is too little for ials, which keeps all events in memory",
                          (unsigned long long)(memory / mebibyte));
     error_hint(error, "allow {memory %lluMiB} or more, or fewer factors",
                (unsigned long long)((needed + mebibyte - 1) / mebibyte));

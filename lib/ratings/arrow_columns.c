@@ -45,7 +45,7 @@ static int find_given(const struct arrow_table *table, const char *name, int32_t
  * record. */
 static int refuse_role(const struct arrow_table *table, enum column_role role, const char *how,
                        struct dpmf_error *error) {
-    error_set(error, DPMF_ERR_INPUT_HEADER, "of the table's %zu columns %s named as the %s is",
+    error_set(error, DPMF_ERR_INPUT_HEADER, "of the table's %zu columns, %s named like the %s",
               table->n_fields, how, column_role_name(role));
     error_hint(error, role == COLUMN_RATING
                           ? "rename it, or name it: {user-column}, {item-column}, {rating-column}, "
@@ -60,7 +60,7 @@ static int refuse_ratings(const struct arrow_table *table, struct dpmf_error *er
     error_set(error, DPMF_ERR_USAGE_CONFLICT,
               "events were declared, but the table has a rating "
               "and no count");
-    error_hint(error, "make events of ratings with {like any}, or name the column as count");
+    error_hint(error, "turn ratings into events with {like any}, or name the column as count");
     error_place(error, table->name, 0, 0);
     return DPMF_ERR_USAGE_CONFLICT;
 }
@@ -152,7 +152,7 @@ static int find_by_list(const struct arrow_table *table, const struct dpmf_input
     if (wanted == table->n_fields) return check_names(table, column, *holds_events, error);
     error_set(error, DPMF_ERR_INPUT_HEADER, "the table has %zu columns, but {columns} lists %u",
               table->n_fields, (unsigned)wanted);
-    error_hint(error, "list all of them, with _ for those to pass over");
+    error_hint(error, "list all of them, with _ for those to skip");
     error_place(error, table->name, 0, 0);
     return DPMF_ERR_INPUT_HEADER;
 }

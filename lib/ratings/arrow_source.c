@@ -251,7 +251,7 @@ static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); 
 static bool reject_time(struct row *row) {
     row->go_on = record_batch_reject(
         row->records, DPMF_ERR_INPUT_TIME, row->number, place_of(row, COLUMN_TIME),
-        "give timestamps, dates, or seconds since 1970", "the timestamp is no time");
+        "give timestamps, dates, or seconds since 1970", "the timestamp is not a time");
     return false;
 }
 

@@ -84,7 +84,7 @@ static int refuse_columns(const struct database_url *url, size_t n, struct dpmf_
 static int refuse_ratings(const struct database_url *url, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_USAGE_CONFLICT,
               "these are declared as events, but there is a rating and no count");
-    error_hint(error, "make events of ratings with {like any}, or name the column as count");
+    error_hint(error, "turn ratings into events with {like any}, or name the column as count");
     error_place(error, url->shown, 0, 0);
     return DPMF_ERR_USAGE_CONFLICT;
 }
@@ -103,7 +103,7 @@ static int take_list(const struct database_url *url, const struct dpmf_input_opt
     if (code < 0 || wanted == n) return code;
     error_set(error, DPMF_ERR_INPUT_QUERY, "the query returns %zu columns, but {columns} lists %u",
               n, (unsigned)wanted);
-    error_hint(error, "list all of them, with _ for those to pass over");
+    error_hint(error, "list all of them, with _ for those to skip");
     error_place(error, url->shown, 0, 0);
     return DPMF_ERR_INPUT_QUERY;
 }
@@ -126,7 +126,7 @@ static int find_in_table(const struct database_url *url, const char *const *name
     *holds_events = kind == COLUMNS_EVENTS;
     if (wrong == COLUMN_OTHER && kind != COLUMNS_LACKING) return 0;
     if (wrong == COLUMN_OTHER) {
-        how = "no column that is named as";
+        how = "no column that is named like";
         wrong = column[COLUMN_USER] < 0   ? COLUMN_USER
                 : column[COLUMN_ITEM] < 0 ? COLUMN_ITEM
                                           : COLUMN_RATING;

@@ -212,7 +212,7 @@ int delimited_refuse_ratings(const struct text_source *source, int64_t line,
     error_set(error, DPMF_ERR_USAGE_CONFLICT,
               "these are declared as events, but there is a rating and no count");
     error_hint(error,
-               "make events of ratings with {like any}; or, if it is a count, name it so with "
+               "turn ratings into events with {like any}; or, if it is a count, name it so with "
                "{columns user,item,count}");
     error_place(error, source->name, line, line > 0);
     return DPMF_ERR_USAGE_CONFLICT;
@@ -321,7 +321,7 @@ static int check_first_pair(const struct text_source *source, const struct previ
               "this looks like a header, but names no user and item: "
               "%s",
               names);
-    error_hint(error, "name the columns user and item, or take the line out");
+    error_hint(error, "name the columns user and item, or remove the line");
     error_place(error, source->name, line, 1);
     return DPMF_ERR_INPUT_HEADER;
 }

@@ -78,7 +78,7 @@ static bool reject_matrix_index(const struct reading *reading, const char *what,
     char shown[FIELD_SHOWN_MAX];
     field_show(shown, row->start[i], (size_t)(row->stop[i] - row->start[i]));
     return record_batch_reject(reading->batch, DPMF_ERR_INPUT_ID, place.line, place.column, NULL,
-                               "%s \"%s\" is not from 1 to %llu, as the size line has it", what,
+                               "%s \"%s\" is not from 1 to %llu, as the size line says", what,
                                shown, (unsigned long long)max);
 }
 
@@ -144,7 +144,8 @@ bool delimited_names_pair(const struct delimited *layout, const struct row *row)
 
 static bool reject_names(const struct reading *reading, struct place place) {
     return record_batch_reject(reading->batch, DPMF_ERR_INPUT_HEADER, place.line, place.column,
-                               NULL, "the row names columns, as a header does, and is no event");
+                               NULL,
+                               "the row names columns, as a header does, and is not an event");
 }
 
 /* From dates of eight digits to nanoseconds since 1970. */

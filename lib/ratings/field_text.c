@@ -206,7 +206,7 @@ bool field_reject_time(struct record_batch *batch, const char *text, size_t n, i
     char shown[FIELD_SHOWN_MAX];
     return record_batch_reject(batch, DPMF_ERR_INPUT_TIME, line, column,
                                "write seconds since 1970, 2005-09-06 or 2005-09-06T12:34:56Z",
-                               "timestamp \"%s\" is no time", field_show(shown, text, n));
+                               "timestamp \"%s\" is not a time", field_show(shown, text, n));
 }
 
 bool field_reject_nul(struct record_batch *batch, const char *whose, int64_t line, int64_t column) {

@@ -62,7 +62,7 @@ static struct block block_at_start(const struct text_chunk *chunk) {
 
 static bool reject_no_block(struct record_batch *batch, int64_t line, const char *hint) {
     return record_batch_reject(batch, DPMF_ERR_INPUT_HEADER, line, 1, hint,
-                               "the line is in no block");
+                               "the line is outside any block");
 }
 
 static bool reject_header(struct record_batch *batch, const char *text, size_t n, int64_t line,
@@ -72,7 +72,7 @@ static bool reject_header(struct record_batch *batch, const char *text, size_t n
         return record_batch_reject(batch, DPMF_ERR_INPUT_ID_TOO_LONG, line, 1, NULL,
                                    "the id is longer than %d bytes", (int)STORE_ID_MAX);
     return record_batch_reject(batch, DPMF_ERR_INPUT_HEADER, line, 1, hint,
-                               "\"%s\" begins no block", field_show(shown, text, n));
+                               "\"%s\" does not begin a block", field_show(shown, text, n));
 }
 
 static bool reject_columns(struct record_batch *batch, uint32_t n, int64_t line, int64_t column,

@@ -29,7 +29,7 @@ static int settle_layout(struct text_source *source, struct delimited *layout,
         if (code == 0 && options->events && !source->base.layout.holds_events)
             code = delimited_refuse_ratings(source, 0, error);
         layout->least_columns = layout->n_columns;
-        layout->hint = "every row must have as many columns as {columns}; _ passes over one";
+        layout->hint = "every row must have as many columns as {columns}; _ skips one";
     }
     if (code == 0 && (listed || header != HEADER_NEVER))
         code = delimited_look(source, layout, header, options, &named, error);
@@ -93,7 +93,7 @@ static int begin_u_data(struct text_source *source, const struct dpmf_input_opti
                         struct dpmf_error *error) {
     struct delimited layout = {.kind = ROW_SINGLE, .separator = '\t'};
     delimited_set_columns(&layout, 4);
-    layout.hint = "expected user, item, rating and timestamp with tabs between them";
+    layout.hint = "expected user, item, rating and timestamp separated by tabs";
     return begin_with(source, layout, HEADER_NEVER, options, error);
 }
 
@@ -102,7 +102,7 @@ static int begin_libmf(struct text_source *source, const struct dpmf_input_optio
     struct delimited layout = {.kind = ROW_BLANKS, .ids = IDS_WHOLE};
     struct first_line line;
     delimited_set_columns(&layout, 3);
-    layout.hint = "expected user, item and rating with blanks between them";
+    layout.hint = "expected user, item and rating separated by spaces";
     /* Where bad records are skipped, no record says how many words the others have. */
     if (!source->skip_bad && !options->columns &&
         format_first_line(source->carry + source->carry_at, source->carry_n - source->carry_at,
@@ -169,7 +169,7 @@ static bool sniff_inter(const struct first_line *line) {
 
 const struct text_format format_csv = {
     .name = "csv",
-    .description = "columns with commas or semicolons between them, quoted as RFC 4180 has it",
+    .description = "columns separated by commas or semicolons, quoted as in RFC 4180",
     .takes_columns = true,
     .has_header = true,
     .sniff = sniff_csv,
@@ -179,7 +179,7 @@ const struct text_format format_csv = {
 
 const struct text_format format_tsv = {
     .name = "tsv",
-    .description = "columns with tabs between them",
+    .description = "columns separated by tabs",
     .takes_columns = true,
     .has_header = true,
     .sniff = sniff_tsv,
@@ -199,7 +199,8 @@ const struct text_format format_movielens = {
 
 const struct text_format format_u_data = {
     .name = "u.data",
-    .description = "user, item, rating, timestamp with tabs, as in u.data of MovieLens 100K",
+    .description = "user, "
+                   "item, rating, timestamp separated by tabs, as in u.data of MovieLens 100K",
     .holds_ratings = true,
     .takes_columns = true,
     .sniff = sniff_u_data,
@@ -209,7 +210,7 @@ const struct text_format format_u_data = {
 
 const struct text_format format_libmf = {
     .name = "libmf",
-    .description = "user item rating with blanks between them, ids whole numbers, as LIBMF has it",
+    .description = "user item rating separated by spaces, ids whole numbers, as in LIBMF",
     .takes_columns = true,
     .sniff = sniff_libmf,
     .begin = begin_libmf,

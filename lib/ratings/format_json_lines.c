@@ -123,7 +123,7 @@ static bool is_complete(const struct reading *reading, const struct found *found
         found->value[COLUMN_COUNT].kind == JSON_ERROR) {
         *go_on = record_batch_reject(
             reading->batch, DPMF_ERR_INPUT_JSON, reading->number, column_of(found, COLUMN_RATING),
-            "make events of ratings with {like any}", "this is a rating, among events");
+            "turn ratings into events with {like any}", "this is a rating, among events");
         return false;
     }
     for (int i = COLUMN_USER; i <= last; i++) {
@@ -252,7 +252,8 @@ static int begin_json_lines(struct text_source *source, const struct dpmf_input_
 
 const struct text_format format_json_lines = {
     .name = "jsonl",
-    .description = "a JSON object a line, with the keys user, item, rating and perhaps timestamp",
+    .description = "one JSON object per line, with the keys user, item, rating and perhaps "
+                   "timestamp",
     .sniff = sniff_json_lines,
     .begin = begin_json_lines,
     .parse = parse_json_lines,

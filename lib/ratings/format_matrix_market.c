@@ -77,7 +77,7 @@ static int check_banner(const struct text_source *source, const char *line, size
     else if (!word_is(&words, at, "coordinate"))
         what = "the matrix is not in coordinate form";
     else if (at = 3, word_is(&words, at, "complex"))
-        what = "complex values are no ratings";
+        what = "complex values are not ratings";
     else if (!word_is(&words, at, "real") && !word_is(&words, at, "integer") &&
              !word_is(&words, at, "pattern"))
         what = "the values must be real or integer";

@@ -111,10 +111,9 @@ static void warn_of_headers(const struct import *import) {
     char text[DPMF_ERROR_TEXT_MAX];
     if (!run->warn || import->report->other_headers == 0) return;
     dpmf_error_write(text, sizeof text,
-                     "lines that contradict the header: %llu. If other "
-                     "files begin there, users, items and ratings were mixed up in them: give the "
-                     "files one by one; to have the line named, import them without {on-error "
-                     "skip}",
+                     "lines that contradict the header: %llu. If other files begin there, users, "
+                     "items and ratings were mixed up in them: give the files one by one; to see "
+                     "the line, import them without {on-error skip}",
                      (unsigned long long)import->report->other_headers);
     run->warn(run->warn_self, text);
 }
@@ -415,10 +414,10 @@ void import_losses_tell(const struct dpmf_import_report *report,
     if (report->duplicates) {
         const bool added = report->holds_events && !options->has_like;
         snprintf(text, sizeof text, "%s: %llu; %s",
-                 added ? "events of a user and an item met again"
-                       : "duplicated pairs of a user and an item",
+                 added ? "repeated events of a user and an item"
+                       : "repeated pairs of a user and an item",
                  (unsigned long long)report->duplicates,
-                 added ? "their counts were added" : "the last won");
+                 added ? "their counts were added" : "the last rating counts");
         run->warn(run->warn_self, text);
     }
 }

@@ -229,11 +229,11 @@ static int check_source(struct import *import, const char *name, struct dpmf_err
             name,
             events ? "this holds events, the inputs before it ratings"
                    : "this holds ratings, the inputs before it events",
-            "make events of the ratings first, with {:import} and {like any}, and import both",
+            "turn the ratings into events first, with {:import} and {like any}, and import both",
             error);
     if (!events && options->events)
         return refuse_source(name, "this holds ratings, not events",
-                             "make events of ratings with {like any}", error);
+                             "turn ratings into events with {like any}", error);
     if (events && options->has_like)
         return refuse_source(name, "this holds events, to which likes do not apply",
                              "leave {like} out", error);

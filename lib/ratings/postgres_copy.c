@@ -283,14 +283,14 @@ static bool reject_endless(struct parsing *parsing) {
     parsing->go_on = record_batch_reject(
         parsing->batch, DPMF_ERR_INPUT_TIME, parsing->row, parsing->layout->column[COLUMN_TIME],
         "leave it out in the query: nullif(COLUMN, 'infinity'), or WHERE isfinite(COLUMN)",
-        "timestamp \"infinity\" is no time");
+        "timestamp \"infinity\" is not a time");
     return false;
 }
 
 static bool reject_nan(struct parsing *parsing) {
     parsing->go_on = record_batch_reject(
         parsing->batch, DPMF_ERR_INPUT_TIME, parsing->row, parsing->layout->column[COLUMN_TIME],
-        "leave it out in the query: nullif(COLUMN, 'NaN')", "timestamp \"NaN\" is no time");
+        "leave it out in the query: nullif(COLUMN, 'NaN')", "timestamp \"NaN\" is not a time");
     return false;
 }
 

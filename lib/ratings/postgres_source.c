@@ -391,8 +391,8 @@ static int check_encoding(struct postgres_source *self, bool by_record, struct d
     self->rows.source.layout.drops_bad = false;
     if (!by_record) return 0;
     int code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
-                         "the database is encoded in %.40s, of which the server cannot make UTF-8 "
-                         "row by row: one person's row could end the run",
+                         "the database is encoded in %.40s, which the server cannot convert to "
+                         "UTF-8 row by row: one person's row could end the run",
                          encoding ? encoding : "something unknown");
     error_hint(error, "copy the ratings to a file, or to a database encoded in UTF8");
     error_place(error, self->rows.url.shown, 0, 0);

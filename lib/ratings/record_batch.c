@@ -71,7 +71,7 @@ void record_batch_header(struct record_batch *batch, int64_t line) {
     if (batch->failure.line == 0) return; /* no record's fault */
     error_set(&batch->failure, DPMF_ERR_INPUT_HEADER,
               "this line contradicts the header: does another file begin here?");
-    error_hint(&batch->failure, "give the files one by one, not one after the other in one");
+    error_hint(&batch->failure, "give the files one by one, not joined into one");
     error_place(&batch->failure, NULL, line, 1);
 }
 
@@ -91,8 +91,8 @@ static bool reject_id(struct record_batch *batch, const char *whose, uint32_t le
                                    "the %s id is empty", whose);
     if (length <= STORE_ID_MAX)
         return record_batch_reject(batch, DPMF_ERR_INPUT_ID, line, column,
-                                   "take the mark out: it is at the beginning of a file that was "
-                                   "put after another",
+                                   "remove the mark: it is at the beginning of a file that was "
+                                   "appended to another",
                                    "the %s id begins with a byte order mark", whose);
     return record_batch_reject(batch, DPMF_ERR_INPUT_ID_TOO_LONG, line, column, NULL,
                                "the %s id is %u bytes long, more than %d", whose, (unsigned)length,
@@ -114,7 +114,7 @@ static bool reject_count(struct record_batch *batch, double count, int64_t line,
     dpmf_format_double(count, value);
     return record_batch_reject(
         batch, DPMF_ERR_INPUT_OUT_OF_RANGE, line, column,
-        "an event happened once or more often: leave the column out, or make whole numbers of it",
+        "an event happens at least once: leave the column out, or turn it into whole numbers",
         "count %s is not a whole number from 1 to 2^53 - 1", value);
 }
 

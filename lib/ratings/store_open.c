@@ -45,7 +45,7 @@ static int check_events(struct dpmf_store **store, const struct dpmf_input_optio
                         int code, struct dpmf_error *error) {
     if (code < 0 || !options || !options->events || store_holds_events(*store)) return code;
     code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "this holds ratings, not events");
-    error_hint(error, "make events of ratings with {like any}");
+    error_hint(error, "turn ratings into events with {like any}");
     error_place(error, store_path(*store), 0, 0);
     dpmf_store_close(*store);
     *store = NULL;

@@ -280,7 +280,7 @@ static void parse_long_record(const struct text_source *source, struct text_chun
     chunk->first_header_line = 0;
     if (source->record_max == TEXT_RECORD_MAX)
         record_batch_reject(batch, DPMF_ERR_INPUT_LINE_TOO_LONG, 1, 1,
-                            "is this text, and is a record a line?",
+                            "is this text, with one record per line?",
                             "the line is longer than 1 MiB");
     else
         record_batch_reject(batch, DPMF_ERR_INPUT_LINE_TOO_LONG, 1, 1, NULL,
@@ -389,7 +389,7 @@ static int refuse_unknown(const struct text_source *source, struct dpmf_error *e
 
 static int refuse_long_line(const struct text_source *source, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_INPUT_LINE_TOO_LONG, "the line is longer than 1 MiB");
-    error_hint(error, "is this text, and is a record a line?");
+    error_hint(error, "is this text, with one record per line?");
     error_place(error, source->name, 1, 1);
     return DPMF_ERR_INPUT_LINE_TOO_LONG;
 }
@@ -454,10 +454,10 @@ static int look(struct text_source *source, const struct dpmf_input_options *opt
 
 static int refuse_blocks(const struct text_source *source, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_PRIVACY_REFUSED,
-              "the format %s is in blocks: one bad line decides whose, or of what, the lines below "
-              "it are",
+              "the format %s is in blocks: one bad line decides which user or item the lines below "
+              "it belong to",
               source->format->name);
-    error_hint(error, "convert it to a format with a record a line, such as csv");
+    error_hint(error, "convert it to a format with one record per line, such as csv");
     error_place(error, source->name, 0, 0);
     return DPMF_ERR_PRIVACY_REFUSED;
 }
@@ -509,7 +509,7 @@ static void settle_compression(const struct text_source *source,
 static int refuse_events(const struct text_source *source, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_USAGE_CONFLICT, "the format %s holds ratings, not events",
               source->format->name);
-    error_hint(error, "make events of ratings with {like any}");
+    error_hint(error, "turn ratings into events with {like any}");
     error_place(error, source->name, 0, 0);
     return DPMF_ERR_USAGE_CONFLICT;
 }

@@ -431,7 +431,8 @@ static int check_facts(const struct dpmf_item_facts *facts, uint64_t n, struct d
     for (size_t i = 0; i < sizeof facts->spare / sizeof facts->spare[0]; i++)
         is_sound &= facts->spare[i] == 0;
     if (!is_sound)
-        return error_set(error, DPMF_ERR_USAGE_STRUCT, "the facts say what is not known");
+        return error_set(error, DPMF_ERR_USAGE_STRUCT,
+                         "the facts have fields that this version does not know");
     if (facts->n_kinds == 0) return 0;
     is_sound = facts->n_kinds <= UINT16_MAX && facts->kind_start && facts->kinds &&
                facts->kind_start[0] == 0;
@@ -453,7 +454,8 @@ int dpmf_model_set_facts(struct dpmf_model *model, const struct dpmf_item_facts 
                          "years and kinds of items are for releases that have counts and no more "
                          "than 64 factors");
     if (model->facts.width > 0)
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "the model knows about its items already");
+        return error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "the model has facts about its items already");
     code = facts_space_init(&model->facts, facts, &model->taste, &model->factors, error);
     if (code < 0 || model->facts.width == 0) facts_space_free(&model->facts);
     return code;

@@ -125,7 +125,7 @@ int score_order_find(const struct dpmf_model *model, const struct dpmf_order *as
                             "leave out {by rating}", error);
     if (!asked->by_rating && order->by_rating)
         return refuse_model("this model does not say how many people rated each item",
-                            "order its lists with {by rating}, or make the model anew", error);
+                            "order its lists with {by rating}, or make the model again", error);
     *order = *asked;
     return 0;
 }

@@ -50,12 +50,12 @@ static int read_parent(struct extending *self, const char *path, struct dpmf_err
     if (code < 0) return code;
     if (self->statement.extension.items > 0)
         return refuse(error, DPMF_ERR_USAGE_CONFLICT, path,
-                      "this release was extended already, and is extended once only",
-                      "make its parent again with {:release parent}, and extend that with all "
-                      "items");
+                      "this release was extended already, and can be extended only once",
+                      "recreate its parent with {:release parent}, and extend that with all items");
     if (self->statement.format == STATEMENT_FORMAT_FIRST)
         return refuse(error, DPMF_ERR_USAGE_CONFLICT, path,
-                      "this release is of dpmf 0.1, whose statement has no room for new items",
+                      "this "
+                      "release was made by dpmf 0.1, whose statement has no room for new items",
                       "extend a release that a later version made");
     return 0;
 }
@@ -112,12 +112,12 @@ static int read_features(struct extending *self, const char *path, const struct 
     report->undescribed = report->new_items - added;
     if (added == 0)
         return refuse(
-            error, DPMF_ERR_INPUT_ID, path, "no item that is new has features here",
+            error, DPMF_ERR_INPUT_ID, path, "none of the new items has features here",
             "give a row of features to the new items, with their ids as in the catalogue");
     if (count_described(self, 0, self->n_known) < 2)
         return refuse(error, DPMF_ERR_INPUT_ID, path,
                       "too few items of the release have features here to learn from",
-                      "give features of the items of the release as well, not of new ones alone");
+                      "give features of the items of the release as well, not only of new ones");
     if (self->catalogue.n_features == 0)
         return refuse(error, DPMF_ERR_INPUT_HEADER, path,
                       "no column of this file says anything about the items",

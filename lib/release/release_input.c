@@ -101,7 +101,7 @@ int release_input_check(const struct dpmf_store *store, bool ranks, struct dpmf_
     else if (info.is_temporary)
         error_hint(error, "open the ratings, or pass the arrays, with by_record set");
     else if (layout->origin == STORE_ORIGIN_TOGETHER)
-        error_hint(error, "import the ratings again from a format with a record a line, with "
+        error_hint(error, "import the ratings again from a format with one record per line, with "
                           "{on-error skip}");
     else
         error_hint_text(error, hint);
@@ -115,7 +115,7 @@ static int refuse_same(const char *path, const struct file_identity *private_fil
                        const char *whose, struct dpmf_error *error) {
     struct file_identity identity = file_identity_of(path);
     if (!file_identity_equal(&identity, private_file)) return 0;
-    error_set(error, DPMF_ERR_PRIVACY_REFUSED, "this is the file of the %s, and no public table",
+    error_set(error, DPMF_ERR_PRIVACY_REFUSED, "this is the file of the %s, not a public table",
               whose);
     error_hint(error, "give a table of all items that can be rated, made without the ratings");
     error_place(error, strcmp(path, "-") == 0 ? "<stdin>" : path, 0, 0);

@@ -334,7 +334,7 @@ static int run_mechanism(struct private_run *self, struct dpmf_error *error) {
     code = statement_check(&self->statement, error);
     if (code < 0)
         error_set(error, code = DPMF_ERR_BASE_BUG,
-                  "the releases do not add up to what was promised");
+                  "the noisy rounds do not add up to what was promised");
     return code;
 }
 

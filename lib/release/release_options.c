@@ -201,7 +201,7 @@ static int check_posterior(const struct dpmf_release_options *options, struct dp
         return release_options_refuse(
             error,
             options->posterior.kappa < 0
-                ? "kappa is below 0 or no number: predictions must reach the whole range"
+                ? "kappa is below 0 or not a number: predictions must reach the whole range"
                 : "kappa is not finite, or larger than any rating may be",
             "use {kappa} with a number from 0 to 1e18, in the units of the ratings");
     if (!(options->posterior.rho >= 1 && options->posterior.rho <= POSTERIOR_MAX_RATINGS_MAX))

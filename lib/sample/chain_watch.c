@@ -141,7 +141,7 @@ static void warn_of_mean(double error, double noise, const struct dpmf_run *run)
     if (error <= most * noise) return;
     if (isnan(error))
         dpmf_error_write(text, sizeof text,
-                         "the chains are too short to tell how exact their mean is: give more "
+                         "the chains are too short to tell how exact their average is: give more "
                          "{epochs}");
     else
         dpmf_error_write(text, sizeof text,
@@ -155,7 +155,8 @@ static void warn_of_sample(const struct chain_verdict *verdict, const struct dpm
     char text[WARNING_MAX], found[WARNING_MAX / 2];
     chain_monitor_describe(verdict, found, sizeof found);
     dpmf_error_write(text, sizeof text,
-                     "%s; a single sample predicts worse than a mean of many: {average}", found);
+                     "%s; a single sample predicts worse than an average of many: {average}",
+                     found);
     run->warn(run->warn_self, text);
 }
 

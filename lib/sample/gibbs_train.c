@@ -88,7 +88,7 @@ static int too_little(const struct train_run *train, uint64_t memory, uint64_t e
     const uint64_t mebibyte = (uint64_t)1 << 20;
     int code =
         error_set(error, DPMF_ERR_USAGE_MEMORY,
-                  "%llu MiB are too little for gibbs, which keeps all ratings in memory%s",
+                  "%llu MiB is too little for gibbs, which keeps all ratings in memory%s",
                   (unsigned long long)(memory / mebibyte),
                   train->options->sampler.average ? ", and the samples that it averages over" : "");
     error_hint(error, "give it {memory %lluMiB} or more, or choose {solver sgd} or {solver sgld}",

@@ -69,8 +69,7 @@ static int too_little(const struct chain_run *chain, uint64_t samples, struct dp
     uint64_t enough = train->plan.fixed + samples + tiles + tiles / 8 + mebibyte;
     int code =
         error_set(error, DPMF_ERR_USAGE_MEMORY,
-                  "%llu MiB are too little for %s%s, which must "
-                  "be in memory as a whole",
+                  "%llu MiB is too little for %s%s, which must be in memory as a whole",
                   (unsigned long long)(memory / mebibyte), solver_name(chain->solver),
                   train->options->sampler.average ? " and the samples that it averages over" : "");
     error_hint(error,

@@ -35,7 +35,7 @@ int noise_table_parse(const char *text, size_t *size, struct dpmf_error *error) 
     int code = 0;
     if (!good)
         code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                         "the noise is exact, table or table:SIZE, not \"%s\"", text);
+                         "the noise must be exact, table or table:SIZE, not \"%s\"", text);
     else if (wanted < NOISE_TABLE_LEAST || wanted > NOISE_TABLE_MOST)
         code = error_set(error, DPMF_ERR_USAGE_VALUE, "a table of noise has %d to %d numbers",
                          NOISE_TABLE_LEAST, NOISE_TABLE_MOST);

@@ -87,7 +87,7 @@ static int check_events(enum solver solver, const struct dpmf_store *store,
         code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          events ? "this holds ratings, and the training set events"
                                 : "this holds events, and the training set ratings");
-        error_hint(error, "make events of the ratings first, with {:import} and {like any}");
+        error_hint(error, "turn the ratings into events first, with {:import} and {like any}");
         error_place(error, store_path(valid), 0, 0);
     }
     return code;

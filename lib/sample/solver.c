@@ -130,8 +130,8 @@ static int check_samples(const struct dpmf_train_options *options, struct dpmf_e
                          "samples are kept only to average over them");
     if (options->sampler.average && most < POSTERIOR_MEAN_LEAST) {
         int code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                             "%u factors are too many for a mean of samples", options->factors);
-        error_hint(error, "at most %d factors, or no mean",
+                             "%u factors are too many for an average of samples", options->factors);
+        error_hint(error, "use at most %d factors, or do not average",
                    CHECKPOINT_K_MAX / POSTERIOR_MEAN_LEAST - POSTERIOR_MEAN_MORE);
         return code;
     }
@@ -174,8 +174,8 @@ int solver_check_options(enum solver solver, const struct dpmf_train_options *op
     if (solver == SOLVER_IALS) return check_no_sampler(solver, options, error);
     if (options->hogwild) {
         int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                             "samplers cannot be run with Hogwild: a lost write is lost noise, "
-                             "and the result is no sample");
+                             "samplers cannot be run with Hogwild: a lost write is lost noise, and "
+                             "the result is not a sample");
         error_hint(error, "leave it out");
         return code;
     }

@@ -211,7 +211,7 @@ static int make_directory(struct sharding *self, const char *path, struct dpmf_e
     struct stat status;
     if (lstat(path, &status) == 0) {
         error_set(error, DPMF_ERR_USAGE_CONFLICT, "there is something of that name already");
-        error_hint(error, "give the name of a directory that is not there yet");
+        error_hint(error, "give the name of a directory that does not exist yet");
         error_place(error, path, 0, 0);
         return DPMF_ERR_USAGE_CONFLICT;
     }
@@ -230,7 +230,7 @@ static void rename_place(const struct sharding *self, const char *path, struct d
 static int check_parts(const struct sharding *self, struct dpmf_error *error) {
     const uint64_t users = store_n_users(self->store);
     if (self->n_parts == 0 || self->n_parts > SHARDS_MAX)
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "%zu parts are not from 1 to %d",
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "%zu parts: the number must be 1 to %d",
                          self->n_parts, SHARDS_MAX);
     if (self->n_parts <= users) return 0;
     error_set(error, DPMF_ERR_USAGE_VALUE, "there are fewer users than parts");

@@ -176,7 +176,8 @@ static int check_contents(struct checking *checking, struct dpmf_error *error) {
     if (checking->release.ranks != statement_is_of_events(statement))
         return refuse(error, "the statement is about another kind of release than the file", hint);
     if (checking->release.ranks && !is_weight_of_rule(&checking->release))
-        return refuse(error, "its weight of taste is none of those that a vote chooses from", hint);
+        return refuse(error, "its weight of taste is not one that the vote could have chosen",
+                      hint);
     if (factors->min != statement->range_min || factors->max != statement->range_max)
         return refuse(error, "the statement is about another range of ratings than the file", hint);
     if (!has_numbers_of_rule(&checking->release, statement))

@@ -136,7 +136,7 @@ static int refuse(struct dpmf_error *error, const char *what) {
 static int refuse_release(struct dpmf_error *error, const struct statement_release *release,
                           const char *what) {
     char text[160];
-    snprintf(text, sizeof text, "its release \"%.23s\" %s", release->name, what);
+    snprintf(text, sizeof text, "its noisy round \"%.23s\" %s", release->name, what);
     return refuse(error, text);
 }
 
@@ -184,7 +184,8 @@ static int check_claim(const struct statement *statement, struct dpmf_error *err
     char claimed[DPMF_DOUBLE_TEXT_MAX], made[DPMF_DOUBLE_TEXT_MAX];
     dpmf_format_double(statement->epsilon, claimed);
     dpmf_format_double(round_up(epsilon), made);
-    snprintf(text, sizeof text, "it claims epsilon %s, but its releases cost %s", claimed, made);
+    snprintf(text, sizeof text, "it claims epsilon %s, but its noisy rounds cost %s", claimed,
+             made);
     return refuse(error, text);
 }
 
@@ -196,7 +197,7 @@ static int check_conditional(const struct statement *statement, struct dpmf_erro
     if (!(statement->epsilon > 0) || !isfinite(statement->epsilon))
         return refuse(error, "epsilon is not above 0");
     if (statement->delta != 0) return refuse(error, "a conditional one has no delta");
-    if (statement->n_releases != 0) return refuse(error, "a conditional one lists no releases");
+    if (statement->n_releases != 0) return refuse(error, "a conditional one lists no noisy rounds");
     if (posterior->max_ratings < 1 || posterior->rounds < 1 || posterior->factors < 1)
         return refuse(error, "its sampler has no bound, no rounds or no factors");
     if (!(posterior->kappa >= 0) || !isfinite(posterior->kappa) || !(posterior->rho >= 1) ||
@@ -221,7 +222,7 @@ int statement_check(const struct statement *statement, struct dpmf_error *error)
         return refuse(error, "it counts more items or users than there can be");
     if (statement_is_conditional(statement)) return check_conditional(statement, error);
     if (statement->n_releases < 1 || statement->n_releases > STATEMENT_RELEASES_MAX)
-        return refuse(error, "it lists no release, or too many");
+        return refuse(error, "it lists no noisy round, or too many");
     for (size_t i = 0; i < statement->n_releases; i++) {
         int code = check_release(&statement->releases[i], error);
         if (code < 0) return code;
@@ -260,7 +261,7 @@ int statement_figures_check(const struct statement *statement,
                                   "has another mu than its noise gives");
     const bool is_proven = !statement_is_conditional(statement);
     if (is_proven && !is_written(figures->mu, made.mu))
-        return refuse(error, "mu is not that of its releases");
+        return refuse(error, "mu is not that of its noisy rounds");
     if (is_proven && !fits(figures->exact, made.exact))
         return refuse(error, "the exact epsilon does not fit mu");
     if (is_proven && !fits(figures->renyi, made.renyi))
@@ -291,7 +292,7 @@ static int check_residual(const struct statement *statement, uint64_t n, uint32_
     const uint64_t first = n * BIAS_RELEASE_WIDTH + BIAS_RELEASE_TAIL;
     uint64_t other = first;
     if (k > 0 && statement->n_releases < 2)
-        return refuse(error, "it has item vectors, but no release that they could come from");
+        return refuse(error, "it has item vectors, but no noisy round that they could come from");
     for (uint32_t learned = 1; learned <= k && learned <= RULE_FACTORS_MAX; learned++)
         if (round_size(n, k, learned) == statement->releases[1].coordinates)
             other = round_size(n, k, learned);
@@ -336,11 +337,11 @@ int statement_shape_check(const struct statement *statement, uint64_t items, uin
     uint64_t published = 0;
     if (items >= UINT32_MAX || k > 4096) return refuse(error, "there are too many numbers");
     if (statement->items != items)
-        return refuse(error, "it speaks of another number of items than the file holds");
+        return refuse(error, "it names another number of items than the file holds");
     if (statement_is_conditional(statement))
         return k == statement->posterior.factors
                    ? 0
-                   : refuse(error, "it speaks of another number of factors than the file holds");
+                   : refuse(error, "it names another number of factors than the file holds");
     if (strcmp(statement->mechanism, MECHANISM_BIASES) == 0 && k > 0)
         return refuse(error, "its mechanism makes no item vectors");
     /* Columns that are made from what is public may be more than those that were measured. */

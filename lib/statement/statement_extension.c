@@ -126,7 +126,7 @@ int statement_extension_check(const struct release *release, const struct statem
     char digest[RELEASE_DIGEST_TEXT];
     if (release->factors.items.n <= statement->items ||
         release->factors.items.n - statement->items != statement->extension.items)
-        return refuse(error, "it speaks of another number of items than the file holds");
+        return refuse(error, "it names another number of items than the file holds");
     if (memcmp(statement->id, statement->extension.parent_id, sizeof statement->id) == 0)
         return refuse(error, "it names itself as its parent");
     int code = statement_extension_parent(release, statement, figures, &parent, error);

@@ -119,9 +119,10 @@ static const char *find_fault(const struct id_form *form, const char *text, size
 
 static const char *why_no_text(const struct id_form *form) {
     if (form->takes_text) return "the id holds what separates columns in the ratings";
-    if (form->is_uuid) return "the ids of the ratings are UUIDs, and this is none";
-    if (form->from_one) return "the ids of the ratings are whole numbers from 1, and this is none";
-    return "the ids of the ratings are whole numbers, and this is none";
+    if (form->is_uuid) return "the ids of the ratings are UUIDs, and this is not one";
+    if (form->from_one)
+        return "the ids of the ratings are whole numbers from 1, and this is not one";
+    return "the ids of the ratings are whole numbers, and this is not one";
 }
 
 /* The number that a text stands for, where numbers are kept as numbers. @return how many

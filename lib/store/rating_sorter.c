@@ -204,8 +204,9 @@ static int spill_flush(struct spill_writer *writer) {
     int code = file_write_all(sorter->spill, sorter->spill_buffer, writer->filled,
                               sorter->beside ? sorter->beside : "temporary file", writer->error);
     if (code < 0)
-        error_hint(writer->error, "ratings beyond {memory} are kept in a temporary file beside the "
-                                  "output: free some room there or raise {memory}");
+        error_hint(writer->error,
+                   "ratings beyond {memory} are kept in a temporary file beside the output: free "
+                   "some space there or raise {memory} ");
     writer->filled = 0;
     return code;
 }

@@ -111,7 +111,7 @@ struct shard_list {
 
 static int broken(const char *path, const char *what, struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_STORE_CORRUPT, "%s", what);
-    error_hint(error, "make the shards anew with {:shard}");
+    error_hint(error, "make the shards again with {:shard}");
     error_place(error, path, 0, 0);
     return code;
 }

@@ -337,9 +337,8 @@ int dpmf_store_check_apart(const struct dpmf_store *learnt, const struct dpmf_st
     if (kin == STORE_KIN_UNKNOWN || kin == STORE_KIN_APART) return 0;
     code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
                      kin == STORE_KIN_WITHIN
-                         ? "these ratings and %s come of one split, and share ratings"
-                         : "these ratings and %s come of different splits, and may share "
-                           "ratings",
+                         ? "these ratings and %s come from one split, and share ratings"
+                         : "these ratings and %s come from different splits, and may share ratings",
                      learnt->path);
     error_hint(error, "give both halves of one {:split}; if one is lost, split again");
     error_place(error, test->path, 0, 0);

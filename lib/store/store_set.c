@@ -30,7 +30,7 @@ static int refuse_part(const struct dpmf_store *part, struct dpmf_error *error) 
     int code =
         error_set(error, DPMF_ERR_STORE_CORRUPT,
                   "its items are not those of the other parts, or it alone has times or events");
-    error_hint(error, "make the parts anew with {:shard}");
+    error_hint(error, "make the parts again with {:shard}");
     error_place(error, part->path, 0, 0);
     return code;
 }

@@ -73,7 +73,7 @@ static int refuse_list(const char *list, const char *why, struct dpmf_error *err
     error_set(error, DPMF_ERR_USAGE_VALUE, "the list of columns \"%.80s\" %s", list, why);
     error_hint(error,
                "list user, item, rating (or count, of events), timestamp and _ (for a column to "
-               "pass over) in the order of the file, e.g. {columns item,user,_,rating}");
+               "skip) in the order of the file, e.g. {columns item,user,_,rating}");
     return DPMF_ERR_USAGE_VALUE;
 }
 
@@ -95,7 +95,7 @@ int column_list_parse(const char *list, int32_t column[COLUMN_ROLES], uint32_t *
         size_t length = strcspn(at, ",");
         enum column_role role;
         if (!role_of_word(at, length, &role))
-            return refuse_list(list, "has a name that is none of them", error);
+            return refuse_list(list, "has a name that is not one of these", error);
         if (n == COLUMN_LIST_MAX) return refuse_list(list, "is too long", error);
         if (role != COLUMN_OTHER && listed[role] >= 0)
             return refuse_list(list, "names one of them twice", error);

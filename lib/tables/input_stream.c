@@ -72,7 +72,7 @@ static int check_unchanged(const struct input_stream *stream, struct dpmf_error 
         return 0;
     error_set(error, DPMF_ERR_IO_READ, "the file changed while it was read");
     error_hint(error,
-               "it was cut off, or is being written: read it when it is complete, or a copy");
+               "it was cut off, or is being written: read it, or a copy, when it is complete");
     error_place(error, stream->name, 0, 0);
     return DPMF_ERR_IO_READ;
 }

@@ -210,7 +210,7 @@ static int cut(const struct table *table, char *text, size_t n, struct dpmf_fiel
             if (length == 0)
                 return fail(
                     table, DPMF_ERR_INPUT_QUOTE, (int64_t)from + 1, "the quote is never closed",
-                    table->is_public ? "close it in its line, where a row of this table ends"
+                    table->is_public ? "close it on its line: each row of this table is one line"
                                      : "close it, or double the quotes inside a field",
                     error);
             i += length;
@@ -335,7 +335,7 @@ static int check_text(const struct table *table, const char *text, size_t n,
     if (utf8_has_mark(text, n))
         return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, 1,
                     "there is a byte order mark in the middle of the file",
-                    "take it out: it is at the beginning of a file that was put after another",
+                    "remove it: it is at the beginning of a file that was appended to another",
                     error);
     if (lone && !nul && !is_utf16)
         return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, lone - text + 1,
@@ -345,7 +345,7 @@ static int check_text(const struct table *table, const char *text, size_t n,
     if (!nul && !is_utf16) return 0;
     return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, nul && !is_utf16 ? nul - text + 1 : 1,
                 is_utf16 ? "this is UTF-16, which is not read"
-                         : "there is a NUL byte: this is no text",
+                         : "there is a NUL byte: this is not text",
                 "give a table of text in UTF-8, such as a CSV file", error);
 }
 
@@ -386,7 +386,7 @@ static uint64_t sum_names(const struct dpmf_field *fields, int n) {
 static int refuse_header(const struct table *table, struct dpmf_error *error) {
     return fail(table, DPMF_ERR_INPUT_HEADER, 1,
                 "this row names the columns, as the first does: are these several files in one?",
-                "take the line out, if the columns below it are in the order of the first", error);
+                "remove the line, if the columns below it are in the order of the first", error);
 }
 
 static int take_text(struct table *table, char *text, size_t n, struct dpmf_error *error) {

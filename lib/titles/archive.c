@@ -98,7 +98,7 @@ int archive_next(struct archive *archive, struct archive_member *member, struct 
                       "unpack it, and give the files", error);
     if (method != METHOD_DEFLATE && method != METHOD_STORED)
         return refuse(archive, DPMF_ERR_INPUT_COMPRESSED,
-                      "the archive is packed in a way that is not known here",
+                      "the archive is compressed in a way that is not supported",
                       "unpack it, and give the files", error);
     return find_bytes(archive, read32(entry + 42), member) ? 1 : refuse_damaged(archive, error);
 }

@@ -56,7 +56,7 @@ static bool is_wish_list(const char *name) {
 
 static int refuse(const char *name, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "no known service writes such files");
-    error_hint(error, "a table needs a first line of names, as title,year,rating");
+    error_hint(error, "a table needs a first line of names, such as title,year,rating");
     error_place(error, name, 0, 0);
     return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
 }
@@ -153,7 +153,8 @@ static bool is_of_another(struct folders *folders, const char *service, const ch
 
 static int refuse_several(const char *name, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_INPUT_COUNT,
-              "the archive has files of one service in several folders: is it of several people?");
+              "the "
+              "archive has files of one service in several folders: is it about several people?");
     error_hint(error, "unpack it, and give the files of one person");
     error_place(error, name, 0, 0);
     return DPMF_ERR_INPUT_COUNT;
@@ -224,7 +225,8 @@ int dpmf_diary_add(struct dpmf_diary *diary, const char *bytes, size_t n, const 
     diary->is_matched = false;
     if (archive_is(bytes, n)) return add_archive(diary, bytes, n, name, error);
     if (is_wish_list(name)) {
-        error_set(error, DPMF_ERR_INPUT_EMPTY, "this is a list of what to watch, not of what was");
+        error_set(error, DPMF_ERR_INPUT_EMPTY,
+                  "this is a list of titles to watch, not of those watched");
         error_hint(error, "give the file of ratings, the diary, or what was watched");
         error_place(error, name, 0, 0);
         return DPMF_ERR_INPUT_EMPTY;

@@ -64,7 +64,8 @@ int diary_refuse_people(const struct title_part *column, const char *name, int64
     error_set(error, DPMF_ERR_INPUT_COUNT,
               "the file is about several people: its column \"%.*s\" has several values",
               (int)(column->n < 80 ? column->n : 80), column->text);
-    error_hint(error, "leave one person's rows in it; if all of them are, take the column out");
+    error_hint(error,
+               "keep only one person's rows; if all rows are one person's, remove the column");
     error_place(error, name, line, 0);
     return DPMF_ERR_INPUT_COUNT;
 }

@@ -274,7 +274,7 @@ static int take_text(struct dpmf_titles *titles, const char *text, size_t bytes,
     titles->text_at[0] = 0;
     if (find_titles(titles, bytes) == titles->n && titles->text_at[titles->n] == bytes) return 0;
     return error_set(error, DPMF_ERR_USAGE_VALUE,
-                     "there must be a title for each of %lu items, ended by a NUL byte",
+                     "there must be a title for each of %lu items, terminated by NUL",
                      (unsigned long)titles->n);
 }
 

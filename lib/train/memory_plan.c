@@ -84,8 +84,7 @@ static uint64_t less(uint64_t from, uint64_t bytes) { return from > bytes ? from
 int memory_plan_refuse(const struct memory_plan *plan, uint64_t bytes, struct dpmf_error *error) {
     uint64_t memory = budget(plan), enough = memory + plan->missing + bytes;
     int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
-                         "%llu MiB are too little to train %u factors for %llu users and %llu "
-                         "items",
+                         "%llu MiB is too little to train %u factors for %llu users and %llu items",
                          (unsigned long long)(memory / MEBIBYTE), plan->k,
                          (unsigned long long)store_n_users(plan->store),
                          (unsigned long long)store_n_items(plan->store));

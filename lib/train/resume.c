@@ -17,8 +17,9 @@ static int mismatch(const struct checkpoint_file *file, const char *what, const 
                     struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_TRAIN_MISMATCH, "the snapshot was made with %s", what);
     error_place(error, safetensors_path(file->file), 0, 0);
-    error_hint_text(
-        error, hint ? hint : "resume with the ratings and options of the first run, or start anew");
+    error_hint_text(error, hint ? hint
+                                : "resume "
+                                  "with the ratings and options of the first run, or start again");
     return code;
 }
 
@@ -29,7 +30,7 @@ int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
     const struct checkpoint_state *was = &file->state;
     const char *what = NULL;
     if (was->samples > 0)
-        what = "a sampler, which cannot be gone on from";
+        what = "a sampler, which cannot be resumed";
     else if (was->ranks != state->ranks)
         what = "another solver";
     else if (was->unobserved != state->unobserved || was->exponent != state->exponent ||
@@ -129,7 +130,8 @@ int resume_settings(const char *path, uint32_t what, struct dpmf_train_options *
     const struct first_wish wish = read_wish(&file);
     if (state->samples > 0) what = 0; /* resume_open refuses it, and says why */
     if ((what & DPMF_ADAPT_EPOCHS) && wish.epochs == 0)
-        code = mismatch(&file, "a number of epochs that it does not tell", "give {epochs}", error);
+        code =
+            mismatch(&file, "a number of epochs that it does not record", "give {epochs}", error);
     if (code == 0 && (what & DPMF_ADAPT_EPOCHS)) options->epochs = wish.epochs;
     if (code == 0 && (what & DPMF_ADAPT_LEARNING_RATE))
         options->learning_rate = state->learning_rate;
@@ -177,8 +179,8 @@ int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options
     const struct first_wish wish = read_wish(file);
     if (file->state.is_unchecked && run->warn)
         run->warn(run->warn_self,
-                  "the snapshot was written by an older version, without a checksum: "
-                  "damage to it cannot be noticed");
+                  "the snapshot was written by an older version, without a checksum: damage to it "
+                  "cannot be detected");
     int code = compare_epochs(file, &wish, options, run, error);
     if (code == 0 && options->deterministic) code = compare_kernels(file, &wish, kernels, error);
     if (code == 0 && !has_valid) forget_best(file, run);
@@ -210,8 +212,8 @@ int resume_find_epoch(const struct checkpoint_file *file, uint64_t tiles, bool e
     if (code < 0 || was->superblocks_done == 0 || !run->warn) return code;
     char text[160];
     snprintf(text, sizeof text,
-             "the snapshot is from the middle of epoch %u; several processes begin that epoch "
-             "anew",
+             "the "
+             "snapshot is from the middle of epoch %u; several processes begin that epoch again",
              was->epoch + 1);
     run->warn(run->warn_self, text);
     return 0;

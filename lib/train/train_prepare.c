@@ -181,7 +181,7 @@ static int build_tiles(struct train_run *train, struct tiling_options *options, 
         train->averages_first = false;
         if (train->run->warn)
             train->run->warn(train->run->warn_self,
-                             "too little memory to begin at averages: biases begin at 0");
+                             "too little memory to start from averages: biases start at 0");
     }
     code = tiling_build(train->store, options, train->run, &train->tiling, error);
     if (code == DPMF_ERR_USAGE_MEMORY) return memory_plan_refuse(&train->plan, *missing, error);

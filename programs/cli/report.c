@@ -87,7 +87,7 @@ int report_stdout_check(int status) {
     if (status != STATUS_DONE) return status;
     int number = errno;
     return terminal_error_print(STATUS_IO,
-                                number == ENOSPC ? "free some room or write to another disk"
+                                number == ENOSPC ? "free some space or write to another disk"
                                                  : "check where standard output goes",
                                 "standard output: cannot write: %s",
                                 number != 0 ? text_system_error(number).text : "it was cut short");
@@ -196,7 +196,7 @@ int report_import_print(struct invocation *invocation, const char *output,
         snprintf(duplicates, sizeof duplicates, "; %s of a pair met before, counts added",
                  text_count(report->duplicates, "record").text);
     else if (report->duplicates > 0)
-        snprintf(duplicates, sizeof duplicates, "; %s, the last won",
+        snprintf(duplicates, sizeof duplicates, "; %s, the last rating counts",
                  text_count(report->duplicates, "duplicated pair").text);
     if (report->skipped > 0) {
         char first[2 * DPMF_ERROR_TEXT_MAX];

@@ -54,7 +54,7 @@ struct target {
 
 static int refuse_directory(const char *path, int number, const char *hint) {
     return terminal_error_print(STATUS_IO, hint, "%s: cannot write a page there: %s", path,
-                                number == EEXIST      ? "a file of that name is there"
+                                number == EEXIST      ? "there is a file of that name"
                                 : number == ENOTEMPTY ? "the directory is not empty"
                                                       : text_system_error(number).text);
 }
@@ -152,7 +152,7 @@ static bool take_away_left(const struct target *target) {
 }
 
 static int open_directory(struct target *target) {
-    const char *elsewhere = "name a directory that is empty or not there yet";
+    const char *elsewhere = "name a directory that is empty or does not exist yet";
     target->is_made = mkdir(target->path, 0777) == 0;
     int number = target->is_made ? 0 : errno;
     target->directory = open(target->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -216,7 +216,7 @@ static int refuse_file(const struct target *target, int number) {
     if (signals_pending() != 0) return 128 + signals_heed();
     return terminal_error_print(
         STATUS_IO,
-        number == ENOSPC || number == EDQUOT ? "free some room or write to another disk"
+        number == ENOSPC || number == EDQUOT ? "free some space or write to another disk"
         : target->is_stripped
             ? "run it again: the page there may have no release and no statement beside it"
             : "choose another directory",

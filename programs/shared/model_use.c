@@ -75,7 +75,7 @@ void model_use_warn_unchecked(struct invocation *invocation, const struct dpmf_m
     if (!info->is_unchecked) return;
     snprintf(text, sizeof text,
              "%.*s: written by an older version, without a checksum: damage to it cannot be "
-             "noticed; a model trained anew has one",
+             "detected; a model trained anew has one",
              DPMF_ERROR_TEXT_MAX, invocation->operands[0]);
     terminal_warning_print(&invocation->terminal, text);
 }

@@ -195,7 +195,7 @@ void own_ratings_note(struct invocation *invocation, const struct dpmf_model *mo
                             text_count(found->listed, "title").text);
     warn_number(terminal, "bad records skipped", found->skipped, "");
     warn_number(terminal, "ratings of an item that was rated again", found->replaced,
-                "; the last won");
+                "; the last rating counts");
     warn_number(terminal, scale, found->outside, "; they are taken as they are");
     if (found->diary != NULL)
         note_diary(invocation, catalogue, model, found->diary);

@@ -140,7 +140,7 @@ static int make_directory(const char *directory, struct target *target) {
                                     ? "name a directory, or - for standard output"
                                     : "make the directory above it first, or choose another",
                                 "%s: cannot make this directory: %s", directory,
-                                mkdir_errno == EEXIST ? "a file of that name is there"
+                                mkdir_errno == EEXIST ? "there is a file of that name"
                                                       : text_system_error(mkdir_errno).text);
 }
 

@@ -26,7 +26,7 @@ static const struct option own_options[] = {
              "the agent holds"},
     ACCEPT_OPTION,
     {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
-     .help = "replace RELEASE.sig when it is there already"},
+     .help = "replace RELEASE.sig when it exists already"},
     {0},
 };
 /* clang-format on */

@@ -84,7 +84,7 @@ static int check_directory(struct invocation *invocation) {
     struct stat status;
     if (lstat(given, &status) == 0)
         return terminal_error_print(STATUS_USAGE,
-                                    "give the name of a directory that is not there yet",
+                                    "give the name of a directory that does not exist yet",
                                     "%s: there is something of that name already", given);
     size_t n = strlen(given);
     while (n > 1 && given[n - 1] == '/') n--;

@@ -198,7 +198,7 @@ class Forms(unittest.TestCase):
         items = np.concatenate([self.items, self.items[:50]])
         other = self.ratings.copy()
         other[:50] = 6 - other[:50]
-        with self.assertWarnsRegex(dpmf.DpmfWarning, "duplicated pairs.*: 50"):
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "repeated pairs.*: 50"):
             twice = fit(users, items, np.concatenate([self.ratings, other[:50]]))
         last = fit(self.users, self.items, other)
         self.assertAlmostEqual(twice.offset_, last.offset_, places=9)

@@ -113,7 +113,7 @@ class Releases(FolderTest):
     def test_the_budget_is_a_mu(self):
         with self.assertRaisesRegex(dpmf.DpmfError, "is a mu, which is epsilon 33.2"):
             self.fit(ledger_budget=5)
-        with self.assertRaisesRegex(dpmf.DpmfError, "nor two with an @"):
+        with self.assertRaisesRegex(dpmf.DpmfError, "nor two numbers separated by @"):
             self.fit(ledger_budget="five")
         model = self.fit(epsilon=1, ledger_budget=0.3)
         self.assertEqual(model.report_["budget_mu"], 0.3)

@@ -284,7 +284,7 @@ def test_files_that_are_no_history(page, material):
     assert (not page.is_shown("#history") and
             len(stars_of(page)) == 1), ("what the page wrote is taken at once")
     bring(page, ["watchlist.csv", letterboxd(HISTORY)])
-    assert not page.is_shown("#history") and "what to watch" in page.text("#notice")
+    assert not page.is_shown("#history") and "titles to watch" in page.text("#notice")
     bring(page, ["x.json", '[{"msPlayed":1,"artistName":"A"},{]'])
     assert not page.is_shown("#history") and "JSON" in page.text("#notice")
 

@@ -173,7 +173,7 @@ verdict "a database that is not there"
 verdict "a user that is not there"
 PGOPTIONS="-c default_transaction_read_only=on" "$dpmf" export release.safetensors \
     --pgvector "$url?table=theirs" 2>stderr
-[[ $? == 4 ]] && grep -q 'this server only reads' stderr
+[[ $? == 4 ]] && grep -q 'this server is read-only' stderr
 verdict "a server that only reads"
 ask "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
 "$dpmf" export m.safetensors --pgvector "$url?table=theirs" 2>stderr
@@ -202,7 +202,7 @@ verdict "making a model of odd items"
 verdict "odd ids and titles come back exactly, an id of 60 kB too"
 ! ask "INSERT INTO odd SELECT 1000, id, title, bias, vector FROM odd ORDER BY length(id) DESC \
 LIMIT 1" 2>/dev/null
-verdict "no id is there twice, however long"
+verdict "no id occurs twice, however long"
 "$dpmf" export -q text.safetensors --pgvector "$url?table=latin" --not-private \
     --catalogue titles.csv 2>stderr &&
     [[ $(ask "SELECT title FROM latin WHERE id = 'NULL'") == café ]]

@@ -37,7 +37,7 @@ for form in npy libmf; do
     verdict "--$form gives odd ids back exactly"
     before=$(ls -A)
     "$dpmf" export -q all.safetensors --$form refused --not-private 2>stderr
-    [[ $? == 3 && $(ls -A) == "$before" ]] && grep -q 'has the end of a line in it' stderr &&
+    [[ $? == 3 && $(ls -A) == "$before" ]] && grep -q 'contains a line break' stderr &&
         grep -q -- '--csv and --sqlite' stderr
     verdict "--$form refuses an id of two lines, and writes nothing"
     KILL_AT=1 LD_PRELOAD=$work/kill_at.so "$dpmf" export -q all.safetensors --$form refused \
@@ -51,7 +51,7 @@ done
 echo mine >busy.items.txt
 "$dpmf" export -q lines.safetensors --libmf busy --not-private 2>stderr
 [[ $? == 4 && $(<busy.items.txt) == mine && ! -e busy ]] &&
-    grep -q 'busy.items.txt: it is there already' stderr
+    grep -q 'busy.items.txt: it exists already' stderr
 verdict "--libmf does not replace a file beside the model either"
 for suffix in journal wal; do
     echo unfinished >"open.db-$suffix"

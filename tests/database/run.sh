@@ -190,7 +190,7 @@ refused "no rows" 3 'returns no rows' "$base?query=SELECT 1, 2, 3 WHERE false"
 refused "an empty table" 3 'has no rows' "$base?table=empty"
 refused "names that say something else" 3 'names of the query' \
     "$base?query=SELECT 1 AS rating, 2 AS b, 3 AS c"
-refused "a table without the usual names" 3 'no column that is named as the user' \
+refused "a table without the usual names" 3 'no column that is named like the user' \
     "$base?table=other"
 refused "no such table" 3 'does not exist' "$base?table=nothing"
 refused "a semicolon and a comment" 3 'leave out a semicolon' "$base?query=SELECT 1, 2, 3; -- all"
@@ -205,9 +205,9 @@ refused "NaN" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::float8"
 refused "NaN of numeric" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::numeric"
 refused "infinity" 3 'not finite' "$base?query=SELECT 1, 2, '-Infinity'::real"
 refused "a numeric that is too large" 3 'not finite' "$base?query=SELECT 1, 2, 1e400::numeric"
-refused "a time without end" 3 'is no time' \
+refused "a time without end" 3 'is not a time' \
     "$base?query=SELECT 1, 2, 3, 'infinity'::timestamptz AS ts"
-refused "a time that is not a number" 3 'timestamp "NaN" is no time' \
+refused "a time that is not a number" 3 'timestamp "NaN" is not a time' \
     "$base?query=SELECT 1, 2, 3, 'NaN'::real AS ts"
 refused "text that is no number" 3 'rating "good" is not a number' \
     "$base?query=SELECT 1, 2, 'good'::text"
@@ -339,7 +339,7 @@ wish "a uuid in capitals" 0A000000-0000-0000-0000-00000000000B "$one" "$base?tab
 wish "a uuid without hyphens" 0A00000000000000000000000000000b "$one" "$base?table=built_in"
 wish "a uuid of a query" 0A000000-0000-0000-0000-00000000000B "$one" \
     "$base?query=SELECT * FROM built_in"
-wish "what is no uuid" 7 'are UUIDs, and this is none' "$base?table=built_in"
+wish "what is no uuid" 7 'are UUIDs, and this is not one' "$base?table=built_in"
 wish "a whole number" 007 "$one" "$base?table=numbered"
 wish "a negative number" -08 "$one" "$base?table=numbered"
 wish "what is no whole number" ann 'are whole numbers, and this is none' "$base?table=numbered"

@@ -1,4 +1,4 @@
-"""The pages of scripts/api_docs.py: every link leads somewhere, no name is there twice, nothing is
+"""The pages of scripts/api_docs.py: every link leads somewhere, no name occurs twice, nothing is
 loaded from elsewhere, and every tag that is opened is closed."""
 
 import sys
@@ -37,7 +37,7 @@ def main(folder):
     for name, page in pages.items():
         wrong += [f"{name}: {what}" for what in page.wrong]
         wrong += [
-            f"{name}: {each} is there twice" for each in set(page.names)
+            f"{name}: {each} occurs twice" for each in set(page.names)
             if page.names.count(each) > 1
         ]
         for link in page.links:

@@ -378,7 +378,7 @@ static void malformed(void **state) {
     expect_refused(made, NULL, code, "the length or the offset of a batch makes no sense");
     made = good;
     made.column[0].n_buffers = 2;
-    expect_refused(made, NULL, code, "a column has another number of buffers than its type has");
+    expect_refused(made, NULL, code, "a column does not have as many buffers as its type");
     made = good;
     made.column[2].buffer[1] = NULL;
     expect_refused(made, NULL, code, "a column has no values");
@@ -390,7 +390,7 @@ static void malformed(void **state) {
     expect_refused(made, NULL, code, "a column is of a type that Arrow does not have");
     made = good;
     made.top_format = "l";
-    expect_refused(made, NULL, code, "the Arrow stream is no table: its arrays are not structs");
+    expect_refused(made, NULL, code, "the Arrow stream is not a table: its arrays are not structs");
     made = good;
     made.fails_at = 1;
     expect_refused(made, NULL, DPMF_ERR_IO_READ,
@@ -430,7 +430,7 @@ static void columns(void **state) {
     made = table_of(text_users, real_ratings, no_times);
     made.column[0].name = "who";
     expect_refused(made, NULL, DPMF_ERR_INPUT_HEADER,
-                   "of the table's 3 columns none is named as the user is");
+                   "of the table's 3 columns, none is named like the user");
     options.user_column = "who";
     assert_int_equal(read_table(&made, &options, &lines), 0);
     assert_string_equal(lines.text, plain);

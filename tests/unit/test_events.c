@@ -109,7 +109,7 @@ static void columns_say_events(void **state) {
     /* Names of columns are no record, also where it is no header. */
     expect_declared("csv", "user,item", false, "a,x\nuser,item\n",
                     "failed: DPMF_ERR_INPUT_HEADER t:2:1: the row names columns, as a header does, "
-                    "and is no event\n");
+                    "and is not an event\n");
     expect_declared(
         "csv", "user,item,rating", true, "a,x,3\n",
         "failed: DPMF_ERR_USAGE_CONFLICT t: these are declared as events, but there is a "

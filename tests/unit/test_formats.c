@@ -171,7 +171,7 @@ static void csv_refuses_bad_fields(void **state) {
     expect(NULL, NULL, ",2,3\n", "failed: DPMF_ERR_INPUT_ID t:1:1: the user id is empty\n");
     expect(NULL, NULL, "1,,3\n", "failed: DPMF_ERR_INPUT_ID t:1:3: the item id is empty\n");
     expect(NULL, NULL, "1,2,3,soon\n",
-           "failed: DPMF_ERR_INPUT_TIME t:1:7: timestamp \"soon\" is no time\n");
+           "failed: DPMF_ERR_INPUT_TIME t:1:7: timestamp \"soon\" is not a time\n");
     expect(
         NULL, NULL, "1,2,3\n1,2,\x1b[31m\xff\xc2\x9b\xc3\xa9\n",
         "failed: DPMF_ERR_INPUT_NUMBER t:2:5: rating \"\\x1b[31m\\xff\\xc2\\x9b\xc3\xa9\" is not a "
@@ -231,18 +231,18 @@ static void netflix_blocks_are_read(void **state) {
     expect(NULL, NULL, "1:\n1488844,3,2005-09-06\n82,5,2005-05-13\n2:\n3:\r\n88,4,\r\n",
            "1488844 1 3 1125964800\n82 1 5 1115942400\n88 3 4\n");
     expect("netflix", NULL, "5,3,2005-09-06\n",
-           "failed: DPMF_ERR_INPUT_HEADER t:1:1: the line is in no block\n");
+           "failed: DPMF_ERR_INPUT_HEADER t:1:1: the line is outside any block\n");
     expect("netflix", NULL, "1:\n5,3,2005-09-06\n:\n",
-           "failed: DPMF_ERR_INPUT_HEADER t:3:1: \":\" begins no block\n");
+           "failed: DPMF_ERR_INPUT_HEADER t:3:1: \":\" does not begin a block\n");
     expect(NULL, NULL, "1:\n5,3\n",
            "failed: DPMF_ERR_INPUT_COLUMNS t:2:1: the row has 2 columns\n");
     expect(NULL, NULL, "1:\n5,x,\n",
            "failed: DPMF_ERR_INPUT_NUMBER t:2:3: rating \"x\" is not a number\n");
     expect(NULL, NULL, "1:\n5,3,2005-02-29\n",
-           "failed: DPMF_ERR_INPUT_TIME t:2:5: timestamp \"2005-02-29\" is no time\n");
+           "failed: DPMF_ERR_INPUT_TIME t:2:5: timestamp \"2005-02-29\" is not a time\n");
     expect_skip(NULL, "1:\n5,3,\n:\n6,3,\n2:\n7,3,\n",
-                "5 1 3\n7 2 3\nskipped 2, first: DPMF_ERR_INPUT_HEADER t:3:1: \":\" begins no "
-                "block\n");
+                "5 1 3\n7 2 3\nskipped 2, first: DPMF_ERR_INPUT_HEADER t:3:1: \":\" does not "
+                "begin a block\n");
 }
 
 static void yahoo_blocks_are_read(void **state) {
@@ -258,9 +258,9 @@ static void yahoo_blocks_are_read(void **state) {
     expect(NULL, NULL, "0|1\n56\tx\n",
            "failed: DPMF_ERR_INPUT_NUMBER t:2:4: rating \"x\" is not a number\n");
     expect("yahoo", NULL, "5 3\n",
-           "failed: DPMF_ERR_INPUT_HEADER t:1:1: the line is in no block\n");
+           "failed: DPMF_ERR_INPUT_HEADER t:1:1: the line is outside any block\n");
     expect("yahoo", NULL, "a|b\n",
-           "failed: DPMF_ERR_INPUT_HEADER t:1:1: \"a|b\" begins no block\n");
+           "failed: DPMF_ERR_INPUT_HEADER t:1:1: \"a|b\" does not begin a block\n");
     expect(NULL, NULL, "0|1\n56\n", "failed: DPMF_ERR_INPUT_COLUMNS t:2:1: the row has 1 column\n");
     expect_skip(NULL, "0|2\n1 1\n1|3\n2 x\n3 3\nz|\n4 4\n5|1\n5 5\n",
                 "0 1 1\n1 3 3\n5 5 5\nskipped 5, first: DPMF_ERR_INPUT_COUNT t:1:3: the user has 2 "
@@ -278,7 +278,7 @@ static void matrix_market_is_read(void **state) {
         {"%%MatrixMarket matrix array real general\n",
          "t:1:23: a dense matrix (array) cannot be read as ratings: every value would be one"},
         {"%%MatrixMarket matrix coordinate complex general\n",
-         "t:1:34: complex values are no ratings"},
+         "t:1:34: complex values are not ratings"},
         {"%%MatrixMarket matrix coordinate real symmetric\n",
          "t:1:39: the matrix must be general: users and items are not the same, so there is no "
          "symmetry"},
@@ -297,11 +297,11 @@ static void matrix_market_is_read(void **state) {
     }
 #define HEAD "%%MatrixMarket matrix coordinate real general\n3 4 2\n"
     expect(NULL, NULL, HEAD "1 5 1\n1 1 1\n",
-           "failed: DPMF_ERR_INPUT_ID t:3:3: column \"5\" is not from 1 to 4, as the size line has "
-           "it\n");
+           "failed: DPMF_ERR_INPUT_ID t:3:3: column \"5\" is not from 1 to 4, as the size line "
+           "says\n");
     expect(
         NULL, NULL, HEAD "0 4 1\n1 1 1\n",
-        "failed: DPMF_ERR_INPUT_ID t:3:1: row \"0\" is not from 1 to 3, as the size line has it\n");
+        "failed: DPMF_ERR_INPUT_ID t:3:1: row \"0\" is not from 1 to 3, as the size line says\n");
     expect(NULL, NULL, HEAD "1 4 1\n",
            "failed: DPMF_ERR_INPUT_COUNT t:2:5: the size line has 2 entries, but 1 follow\n");
     expect(NULL, NULL, HEAD "1 4 1\n1 3 1\n1 2 1\n",
@@ -343,7 +343,7 @@ static void json_lines_are_read(void **state) {
         {"{\"user\":1,\"item\":\"\\u0000\",\"rating\":1}\n",
          "ID t:1:18: the item id holds a NUL byte"},
         {"{\"user\":1,\"item\":2,\"rating\":1,\"ts\":\"x\"}\n",
-         "TIME t:1:36: timestamp \"x\" is no time"},
+         "TIME t:1:36: timestamp \"x\" is not a time"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         char wanted[300], text[300];
@@ -481,7 +481,7 @@ static void unknown_formats_are_refused(void **state) {
     expect(
         NULL, "user,item,stars", "1,2,3\n",
         "failed: DPMF_ERR_USAGE_VALUE the list of columns \"user,item,stars\" has a name that is "
-        "none of them\n");
+        "not one of these\n");
     expect(
         NULL, "user,user,rating", "1,2,3\n",
         "failed: DPMF_ERR_USAGE_VALUE the list of columns \"user,user,rating\" names one of them "

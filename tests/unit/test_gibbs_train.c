@@ -426,7 +426,7 @@ static void test_refusals(void **state) {
     options = small_options();
     options.sampler.average = true;
     options.factors = 2047;
-    expect_refused(&options, DPMF_ERR_USAGE_VALUE, "too many for a mean");
+    expect_refused(&options, DPMF_ERR_USAGE_VALUE, "too many for an average");
     assert_int_equal(dpmf_train_options_solver("simplex", &options), DPMF_ERR_USAGE_VALUE);
 }
 

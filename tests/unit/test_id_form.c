@@ -51,10 +51,11 @@ static void test_spelling(void **state) {
         {"libmf", "+0", "[0]"},
         {"libmf", "9223372036854775807", "[9223372036854775807]"},
         {"libmf", "9223372036854775808",
-         "the ids of the ratings are whole numbers, and this is none"},
-        {"libmf", "1.0", "the ids of the ratings are whole numbers, and this is none"},
+         "the ids of the ratings are whole numbers, and this is not one"},
+        {"libmf", "1.0", "the ids of the ratings are whole numbers, and this is not one"},
         {"matrixmarket", "007", "[7]"},
-        {"matrixmarket", "00", "the ids of the ratings are whole numbers from 1, and this is none"},
+        {"matrixmarket", "00",
+         "the ids of the ratings are whole numbers from 1, and this is not one"},
         {"jsonl", "0001", "[0001][1]"},
         {"jsonl", "1", "[1]"},
         {"jsonl", "1.0", "[1.0][1]"},
@@ -87,7 +88,7 @@ static void test_spelling(void **state) {
 
 /* As a column of numbers in Arrow holds them. */
 static void test_signed(void **state) {
-    static const char none[] = "the ids of the ratings are whole numbers, and this is none";
+    static const char none[] = "the ids of the ratings are whole numbers, and this is not one";
     static const struct id_form form = {.takes_whole = true, .is_signed = true};
     static const char *const cases[][2] = {
         {"7", "[7]"},
@@ -118,7 +119,7 @@ static void test_signed(void **state) {
 
 /* As a column of UUIDs in a database or in Parquet holds them: in small letters. */
 static void test_uuids(void **state) {
-    static const char none[] = "the ids of the ratings are UUIDs, and this is none";
+    static const char none[] = "the ids of the ratings are UUIDs, and this is not one";
     static const char same[] = "[0a0b0c0d-0e0f-1011-abcd-00000000000b]";
     static const struct id_form form = {.is_uuid = true},
                                 queried = {.is_uuid = true, .takes_text = true};

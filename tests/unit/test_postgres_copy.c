@@ -348,8 +348,8 @@ static void expect_time_words(enum copy_type type, const struct wire *time, cons
 
 static void times_that_are_not_finite(void **state) {
     (void)state;
-    static const char not_a_number[] = "timestamp \"NaN\" is no time",
-                      endless[] = "timestamp \"infinity\" is no time";
+    static const char not_a_number[] = "timestamp \"NaN\" is not a time",
+                      endless[] = "timestamp \"infinity\" is not a time";
     struct wire wire = {.n = 0};
     put_double(&wire, NAN);
     expect_time_words(COPY_FLOAT8, &wire, not_a_number);

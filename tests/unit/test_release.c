@@ -293,7 +293,7 @@ static void test_wrong_metadata(void **state) {
         {2, "a version that is a message", "not a version"},
         {2, "", "not a version"},
         {3, "nan", "not a number"},
-        {3, "3.0", "not spelt"},
+        {3, "3.0", "not written"},
         {3, " 3", "not a number"},
         {4, "5", "not a scale"},
         {5, "1e999", "not a number"},
@@ -340,7 +340,7 @@ static void expect_spelling_refused(const char *bytes, size_t n, const char *fro
     memcpy(changed + 8 + room, data, n_data);
     assert_int_equal(try_read(changed, 8 + room + n_data), DPMF_ERR_MODEL_CORRUPT);
     assert_int_equal(try_verify(changed, 8 + room + n_data, &error), DPMF_ERR_PRIVACY_NOT_VERIFIED);
-    if (!strstr(error.message, "spelt or ordered"))
+    if (!strstr(error.message, "spelled or ordered"))
         fail_msg("%s for %s: %s", to, from, error.message);
     free(changed);
 }
@@ -398,7 +398,7 @@ static void test_other_order(void **state) {
         tensors[0] = tensors[2];
         tensors[2] = first;
     }
-    assert_non_null(strstr(error.message, "spelt or ordered"));
+    assert_non_null(strstr(error.message, "spelled or ordered"));
     release_free(&release);
 }
 

@@ -277,7 +277,7 @@ static void test_options(void **state) {
     dpmf_store_close(store);
     options.has_range = false;
     assert_int_equal(dpmf_store_from_arrays(&arrays, &options, &run, &store, NULL), 0);
-    assert_string_equal(warning, "duplicated pairs of a user and an item: 1; the last won");
+    assert_string_equal(warning, "repeated pairs of a user and an item: 1; the last rating counts");
     dpmf_store_close(store);
 }
 

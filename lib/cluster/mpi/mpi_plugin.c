@@ -104,7 +104,7 @@ static int mpi_failed(struct dpmf_error *error, int result) {
     int n = 0;
     MPI_Error_string(result, text, &n);
     return fail(error, DPMF_ERR_CLUSTER_LOST,
-                "look at the machines and their network, and start again",
+                "check the machines and their network, and start again",
                 "MPI could not carry a message: %.300s", text);
 }
 
@@ -286,8 +286,8 @@ static int test(void *of, struct cluster_request **request, struct dpmf_error *e
 static int lost(const struct mpi_rank *self, int rank, struct dpmf_error *error) {
     return fail(
         error, DPMF_ERR_CLUSTER_LOST,
-        "look at that machine and its network, and start again; a run that may be silent for "
-        "longer needs a larger {cluster-timeout}",
+        "check that machine and its network, and start again; if ranks can take longer to respond, "
+        "give a larger {cluster-timeout}",
         "rank %d on %s has not been heard from for %.0f seconds", rank, self->hosts[rank],
         self->timeout);
 }
@@ -398,8 +398,8 @@ static int start_mpi(struct mpi_rank *self, struct dpmf_error *error) {
     int level = MPI_THREAD_SINGLE, n = 0;
     char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
-        return fail(error, DPMF_ERR_CLUSTER_START, "look at what mpirun says",
-                    "MPI does not start");
+        return fail(error, DPMF_ERR_CLUSTER_START, "see what mpirun reports",
+                    "MPI cannot be started");
     if (level < MPI_THREAD_SERIALIZED)
         return fail(error, DPMF_ERR_CLUSTER_START, "use an MPI library that was built for threads",
                     "this MPI library does not allow threads");

@@ -161,10 +161,10 @@ def _from_frame(frame: Frame, ranks: bool, names: Named = Named()) -> Columns:
     if wrong:
         raise InputError(
             lib.DPMF_ERR_INPUT_HEADER,
-            f"of the frame's {len(frame.names)} columns none, or more than one, is named as the "
-            f"{wrong[0]} is",
-            "call one each user, item and rating (or count, of events), or give columns by "
-            "themselves"
+            f"of the frame's {len(frame.names)} columns, none or more than one is named like the "
+            f"{wrong[0]}",
+            "name one column each user, item and rating (or count, for events), or give columns "
+            "separately"
         )
     value, times = found["count" if is_events else "rating"], found["time"]
     return Columns(frame.column(found["user"][0]), frame.column(found["item"][0]),

@@ -222,7 +222,7 @@ def _time_of_text(text: Union[str, bytes]) -> Optional[int]:
 
 
 def _time(value: Any) -> Optional[int]:
-    """Seconds since 1970, or NO_TIME; None when this is no time."""
+    """Seconds since 1970, or NO_TIME; None when this is not a time."""
     if is_missing(value):
         return NO_TIME
     if isinstance(value, (str, bytes)):
@@ -265,7 +265,7 @@ def _time_array(column: Column) -> Optional[npt.NDArray[np.int64]]:
 def times_of(times: Any, skip_bad: bool) -> tuple[npt.NDArray[np.int64], Optional[Mask]]:
     """Seconds since 1970, of numbers, texts, or dates and times of NumPy, Python or a frame.
 
-    What is no time is refused or, with `skip_bad`, marked in the mask. One that is missing is no
+    What is not a time is refused or, with `skip_bad`, marked in the mask. One that is missing is no
     time, and no fault.
     """
     column = column_of(times, "timestamps", "times")

@@ -295,7 +295,7 @@ class Model(Measured):
         Either three columns of the same length, `users`, `items` and `ratings` (and `timestamps`),
         where ids are whole numbers or texts. Or one argument: a sparse matrix of SciPy, users by
         items; a dense one, in which what was not rated is NaN or masked; or a data frame whose
-        columns name users, items and ratings. Of a pair that is there twice the last rating counts.
+        columns name users, items and ratings. Of a pair that occurs twice the last rating counts.
 
         A frame is of pandas or polars (lazy ones too), or anything with Arrow's
         ``__arrow_c_stream__`` or ``__arrow_c_array__``: tables and readers of pyarrow, relations of

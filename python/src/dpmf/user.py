@@ -157,7 +157,7 @@ def clip_to_scale(file: ModelFile, predictions: FloatArray) -> FloatArray:
 
 
 def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
-    """Someone's ratings in the library's form; of an item that is there twice the last counts."""
+    """Someone's ratings in the library's form; of an item that occurs twice the last counts."""
     if isinstance(ratings, Mapping):
         ids: Any = list(ratings.keys())
         values: Any = list(ratings.values())
