@@ -18,14 +18,13 @@
  * number in shells; programs/cli/signals.c ends with SIGTERM itself. */
 #define EXIT_STATUSES(X)                                                                           \
     X(DONE, 0, "done")                                                                             \
-    X(NO, 1,                                                                                       \
-      "the answer is no: there is nothing to recommend, or a release does not hold what it says")  \
+    X(NO, 1, "the answer is no: there is nothing to recommend, or a release is not what it says")  \
     X(USAGE, 2, "the command line is wrong")                                                       \
-    X(INPUT, 3, "an input is damaged, not understood, or holds what it may not")                   \
+    X(INPUT, 3, "an input is damaged, not understood, or holds something not allowed")             \
     X(IO, 4, "a file cannot be read or written, or there is no memory for it")                     \
     X(DIVERGED, 5, "training diverged")                                                            \
-    X(REFUSED, 6, "refused, because it would not keep the promise of privacy")                     \
-    X(BUG, 70, "a bug of dpmf: please report it")                                                  \
+    X(REFUSED, 6, "refused, because it would break the promise of privacy")                        \
+    X(BUG, 70, "a bug in dpmf: please report it")                                                  \
     X(INTERRUPTED, 130, "ended by SIGINT")                                                         \
     X(TERMINATED, 143, "ended by SIGTERM")
 

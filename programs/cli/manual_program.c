@@ -6,7 +6,7 @@
 const char *const program_summary = "a private recommender engine";
 
 const char *const program_paragraphs[] = {
-    "dpmf takes ratings in any usual form, packs them into a compact and checked ratings store, "
+    "dpmf takes ratings in any common format, packs them into a compact and checked ratings store, "
     "and works on the store from there. Each command has its own help and manual page.",
     "Data goes to standard output, everything else to standard error. Every output file appears "
     "whole or not at all, and whatever holds ratings can be read by its owner only.",
@@ -22,14 +22,15 @@ const struct environment_note environment_notes[] = {
     {"DPMF_KERNELS", "the kernels to use unless --kernels says otherwise: a name that dpmf doctor "
                      "lists"},
     {"DPMF_CACHES",
-     "the caches to work for, where the system reports them wrongly: L1, L2 and L3 as "
-     "32K,512K,32M, with none for a level that is not there; or unknown"},
+     "the caches to work for, where the system reports them wrongly: L1, L2 and L3 such as "
+     "32K,512K,32M, with none for a level that does not exist; or unknown"},
     {"DPMF_CORES, DPMF_RAM, DPMF_PAGE",
-     "the number of cores, the memory, as 8GiB, and the size of a page, as 64K, in place of what "
-     "the system reports; a page can only be larger than it is"},
+     "the number of cores, the memory, such as 8GiB, and the size of a page, such as 64K, instead "
+     "of what the system reports; a page can only be larger than it is"},
     {"DPMF_MPI_PLUGIN", "the plugin for several processes, where it is not beside the program: "
                         "libdpmf-mpi.so"},
-    {"TMPDIR", "where temporary files go that have no output to lie beside (default /tmp)"},
+    {"TMPDIR",
+     "where temporary files go when there is no output to put them beside (default /tmp)"},
     {"XDG_STATE_HOME", "where the ledger is kept, in dpmf/ledger (default ~/.local/state)"},
     {"LC_ALL, LC_CTYPE, LANG", "histograms are drawn with # when these do not name UTF-8"},
     {0},

@@ -190,11 +190,11 @@ static const char *misfit(const struct value *value, const char *text) {
         return read_separator(text) != 0 ? NULL : "a character that can separate columns";
     case VALUE_COUNT: return dpmf_parse_uint64(text, &count) == 0 ? NULL : "a whole number";
     case VALUE_COUNTS:
-        return read_counts(text, &count, 1) > 0 ? NULL : "whole numbers with commas between them";
+        return read_counts(text, &count, 1) > 0 ? NULL : "whole numbers separated by commas";
     case VALUE_NUMBER: return dpmf_parse_double(text, &number) == 0 ? NULL : "a number";
     case VALUE_REAL: return read_real(text, &number) ? NULL : "a number";
     case VALUE_NUMBERS:
-        return read_number_list(text, &number, 1) > 0 ? NULL : "numbers with commas between them";
+        return read_number_list(text, &number, 1) > 0 ? NULL : "numbers separated by commas";
     case VALUE_FRACTION:
         return dpmf_parse_double(text, &number) == 0 && number >= 0 && number <= 1
                    ? NULL

@@ -52,8 +52,8 @@ static void fill_hint(char *hint, size_t size, const struct verb *verb, int code
     case DPMF_ERR_INPUT_QUOTE:
     case DPMF_ERR_INPUT_LINE_TOO_LONG:
         snprintf(hint, size,
-                 "fetch the file again if it was cut or edited; dpmf help %s lists the "
-                 "options for reading it",
+                 "copy the file again if it was cut or edited; dpmf help %s lists the options for "
+                 "reading it",
                  verb->name);
         break;
     case DPMF_ERR_INPUT_EMPTY: snprintf(hint, size, "check that this is the file you mean"); break;
@@ -166,10 +166,9 @@ static void print_details(struct terminal *terminal, const struct dpmf_import_re
 void report_other_headers(struct terminal *terminal, uint64_t n) {
     if (n == 0) return;
     terminal_alert_print(terminal,
-                         "lines that contradict the header: %s. If other "
-                         "files begin there, users, items and ratings were mixed up in them: give "
-                         "the files one by one; to have the line named, import them without "
-                         "--on-error skip",
+                         "lines that contradict the header: %s. If other files begin there, users, "
+                         "items and ratings were mixed up in them: give the files one by one; to "
+                         "see the line, import them without --on-error skip",
                          text_number(n).text);
 }
 
@@ -193,7 +192,7 @@ int report_import_print(struct invocation *invocation, const char *output,
         terminal_alert_print(terminal, "there are no usable ratings: the store is empty");
     if (terminal->quiet) report_other_headers(terminal, report->other_headers);
     if (report->duplicates > 0 && report->holds_events && !liked)
-        snprintf(duplicates, sizeof duplicates, "; %s of a pair met before, counts added",
+        snprintf(duplicates, sizeof duplicates, "; %s of repeated pairs, counts added",
                  text_count(report->duplicates, "record").text);
     else if (report->duplicates > 0)
         snprintf(duplicates, sizeof duplicates, "; %s, the last rating counts",
@@ -212,7 +211,7 @@ int report_import_print(struct invocation *invocation, const char *output,
         each, report->holds_events ? "an" : "a", one, text_seconds(report->seconds).text,
         duplicates, skipped);
     if (report->not_liked > 0)
-        terminal_note_print(terminal, "%s below --like made no event",
+        terminal_note_print(terminal, "%s below --like: not events",
                             text_count(report->not_liked, "rating").text);
     terminal_note_print(terminal, "read as %s", report_layout(&report->layout).text);
     print_details(terminal, report);

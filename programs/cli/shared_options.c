@@ -100,8 +100,8 @@ void page_name_default(FILE *out) { fputs(PAGE_NAME_DEFAULT, out); }
 
 #define OPTIONS_AFTER_THREADS                                                                      \
     {.id = OPTION_MEMORY, .name = "memory", .value = {VALUE_SIZE, "SIZE", "2GiB", NULL, NULL},     \
-     .help = "stay within this much memory, as 512MiB or 2GiB, and use a temporary file beyond "   \
-             "it (default: half of the machine's memory, at most 2GiB)"},                          \
+     .help = "stay within this much memory, such as 512MiB or 2GiB, and use a temporary file "     \
+             "beyond it (default: half of the machine's memory, at most 2GiB)"},                   \
     {.id = OPTION_HELP, .letter = 'h', .name = "help", .value = {.kind = VALUE_NONE},              \
      .help = "show this help and exit"},                                                           \
     {0}
@@ -126,22 +126,22 @@ const struct option input_options[] = {
     {.id = OPTION_COLUMNS, .name = "columns",
      .value = {VALUE_TEXT, "LIST", "user,item,rating,_", NULL, NULL},
      .help = "what the columns are, in order: a list of user, item, rating or count, timestamp, "
-             "and _ for a column to pass over (default: as the header says, else "
+             "and _ for a column to skip (default: as the header says, otherwise "
              "user,item,rating,timestamp); without a rating the records are events"},
     {.id = OPTION_USER_COLUMN, .name = "user-column",
      .value = {VALUE_TEXT, "NAME", "member_no", NULL, NULL},
-     .help = "the name of the users' column, of Arrow and Parquet files (default: a usual name, "
+     .help = "the name of the users' column in Arrow and Parquet files (default: a usual name, "
              "such as user_id)"},
     {.id = OPTION_ITEM_COLUMN, .name = "item-column",
      .value = {VALUE_TEXT, "NAME", "sku", NULL, NULL},
-     .help = "the name of the items' column, of Arrow and Parquet files"},
+     .help = "the name of the items' column in Arrow and Parquet files"},
     {.id = OPTION_RATING_COLUMN, .name = "rating-column",
      .value = {VALUE_TEXT, "NAME", "grade", NULL, NULL},
-     .help = "the name of the ratings' column, of Arrow and Parquet files; of events, those of the "
-             "counts"},
+     .help = "the name of the ratings' column in Arrow and Parquet files; for events, of the "
+             "counts' column"},
     {.id = OPTION_TIME_COLUMN, .name = "time-column",
      .value = {VALUE_TEXT, "NAME", "rated_at", NULL, NULL},
-     .help = "the name of the times' column, of Arrow and Parquet files"},
+     .help = "the name of the times' column in Arrow and Parquet files"},
     {.id = OPTION_SEPARATOR, .name = "separator",
      .value = {VALUE_SEPARATOR, "CHARACTER", "';'", NULL, NULL},
      .help = "what separates the columns of csv: a character, tab or space (default: a comma or "
@@ -165,8 +165,8 @@ const struct option input_options[] = {
 const struct option cluster_options[] = {
     {.id = OPTION_CLUSTER_TIMEOUT, .name = "cluster-timeout",
      .value = {VALUE_NUMBER, "SECONDS", "300", NULL, NULL}, .show_default = cluster_timeout_default,
-     .help = "seconds of silence after which a process is considered lost, which ends the run "
-             "(default {default})"},
+     .help = "seconds without a sign of life after which a process is considered lost, which ends "
+             "the run (default {default})"},
     {0},
 };
 

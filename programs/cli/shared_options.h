@@ -49,8 +49,8 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
 
 #define REPLACE_OPTION                                                                             \
     {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},                       \
-     .help = "replace a file that is there already, whatever it is; without it, an output takes "  \
-             "the place only of what this verb writes, and of a release never"}
+     .help = "replace a file that exists already, whatever it is; without this, an output "        \
+             "replaces only what this command writes, and never a release"}
 
 #define SEED_OPTION                                                                                \
     {.id = OPTION_SEED, .name = "seed", .value = {VALUE_COUNT, "N", "1", NULL, NULL},              \
@@ -97,7 +97,7 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
              "these and of items that it knows"},                                                  \
     {.id = OPTION_USER_FEATURES, .name = "user-features",                                          \
      .value = {VALUE_FILE, "FILE", "people.csv", NULL, NULL},                                      \
-     .help = "the same of users"}
+     .help = "the same for users"}
 
 #define MINE_OPTION(what)                                                                          \
     {.id = OPTION_MINE, .name = "ratings", .value = {VALUE_FILE, "MINE", "mine.csv", NULL, NULL},  \
@@ -170,22 +170,21 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
 
 #define MINE_PARAGRAPH                                                                             \
     "MINE is standard input when it is -, and a file when there is one of that name: one "         \
-    "person's ratings in any format that dpmf import knows, or a table of items and ratings "      \
-    "without a column of users, of two columns or with a header that names item and rating; or a " \
-    "file as Letterboxd, IMDb, Goodreads, StoryGraph, Trakt, Netflix, Spotify or Last.fm export "  \
-    "it, which is recognised, matched with the titles of --catalogue, and reported (-v lists "     \
-    "what was not found surely; docs/titles.md). "                                                 \
-    "Anything else with a colon in it is pairs ITEM:RATING with commas between them; of several "  \
-    "colons in a pair the last separates the two. Ratings of items that the model does not know "  \
-    "are "                                                                                         \
-    "left out, and their number is reported. The ratings go nowhere: all is computed here."
+    "person's ratings in any format that dpmf import knows; a table of items and ratings "         \
+    "without a column of users, of two columns or with a header that names item and rating; or "   \
+    "a file that Letterboxd, IMDb, Goodreads, StoryGraph, Trakt, Netflix, Spotify or Last.fm "     \
+    "exported, which is recognised, matched with the titles of --catalogue, and reported (-v "     \
+    "lists what was not matched for sure; docs/titles.md). Anything else that contains a colon "   \
+    "is a list of pairs ITEM:RATING, separated by commas; if a pair has several colons, the "      \
+    "last one separates the two. Ratings of items that the model does not know are left out, "     \
+    "and their number is reported. The ratings go nowhere: everything is computed here."
 
 #define SCORE_PARAGRAPH                                                                            \
     "The score of an item is the sum of three parts: how much everyone likes it, from how many "   \
     "people had it and how they rated it; how the user rates, which is the same for all items; "   \
     "and the user's taste, from what they have chosen and rated, times twice --taste. "            \
     "docs/goals.md defines it. A model made by 0.1.0 does not say how many people had an "         \
-    "item: its lists are ordered by the predicted rating, and a note says so. Of a model that "    \
+    "item: its lists are ordered by the predicted rating, and a note says so. In a model that "    \
     "ranks, what everyone likes is the score of the average user."
 
 #endif

@@ -108,7 +108,8 @@ static const char *find_foreign(const struct target *target) {
 
 static int refuse_foreign(const struct target *target, const char *name) {
     return terminal_error_print(STATUS_IO, "move it away, or name another directory",
-                                "%s/%s: this is not as an export left it, so --replace leaves it",
+                                "%s/%s: this is not what an export wrote, so --replace does not "
+                                "replace it",
                                 target->path, name);
 }
 
@@ -176,7 +177,7 @@ static int open_directory(struct target *target) {
         return STATUS_DONE;
     }
     if (contents == CONTENTS_PAGE && !target->may_replace)
-        elsewhere = "--replace puts the new page in the place of the one that is there";
+        elsewhere = "--replace replaces the page that is there";
     return refuse_directory(target->path, contents != CONTENTS_UNKNOWN ? ENOTEMPTY : errno,
                             elsewhere);
 }

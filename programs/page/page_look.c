@@ -145,7 +145,7 @@ static int add_covers(struct invocation *invocation, const struct dpmf_model *mo
     dpmf_json_end_object(look->json);
     if (status == STATUS_DONE && look->covers == 0)
         status =
-            terminal_error_print(STATUS_INPUT, "call them by the ids of the items: covers/1.jpg",
+            terminal_error_print(STATUS_INPUT, "name them after the ids of the items: covers/1.jpg",
                                  "%s: there is no cover of any item in it", folder);
     return status;
 }
@@ -161,7 +161,7 @@ static int add_colour(const struct invocation *invocation, struct page_look *loo
             small[i] = (char)(colour[i] >= 'A' && colour[i] <= 'F' ? colour[i] + 32 : colour[i]);
     if (small[0] == '\0')
         return terminal_error_print(STATUS_USAGE, "for example: --colour '#8a1538'",
-                                    "--colour \"%.60s\" is no colour in six hexadecimal digits",
+                                    "--colour \"%.60s\" is not a colour of six hexadecimal digits",
                                     colour);
     dpmf_json_string(look->json, "accent", small);
     return STATUS_DONE;

@@ -160,7 +160,7 @@ static int refuse_catalogue(const struct invocation *invocation, const struct dp
     size_t length = 0;
     const char *id = dpmf_model_item_id(model, 0, &length);
     snprintf(hint, sizeof hint,
-             "its items must be called as in the release, whose first is \"%.*s\"",
+             "its items must have the same ids as in the release, whose first is \"%.*s\"",
              (int)(length < 60 ? length : 60), id != NULL ? id : "");
     return terminal_error_print(STATUS_INPUT, hint, "%s: names none of the release's items",
                                 invocation->value[OPTION_CATALOGUE]);

@@ -75,7 +75,7 @@ void model_use_warn_unchecked(struct invocation *invocation, const struct dpmf_m
     if (!info->is_unchecked) return;
     snprintf(text, sizeof text,
              "%.*s: written by an older version, without a checksum: damage to it cannot be "
-             "detected; a model trained anew has one",
+             "detected; a model trained again has one",
              DPMF_ERROR_TEXT_MAX, invocation->operands[0]);
     terminal_warning_print(&invocation->terminal, text);
 }
@@ -322,7 +322,7 @@ int model_facts_take(struct invocation *invocation, struct dpmf_model *model) {
     struct stat about;
     if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
         terminal_note_print(&invocation->terminal,
-                            "%s is no file: its years and kinds do not count in taste", path);
+                            "%s is not a file: its years and kinds do not count in taste", path);
         return STATUS_DONE;
     }
     int code = dpmf_facts_read(model, path, &invocation->run, &facts, &error);

@@ -47,8 +47,8 @@ static int show_adapted(struct invocation *invocation, const struct dpmf_adapt_r
     if (command_has(invocation, OPTION_JSON)) return put_adapted(found, options);
     terminal_note_print(
         terminal,
-        "chosen in %u trials: --learning-rate %s --reg %s --epochs %u (error %.4f on ratings "
-        "held back, of averages %.4f)%s",
+        "chosen in %u trials: --learning-rate %s --reg %s --epochs %u (error %.4f on ratings held "
+        "back; %.4f with averages alone)%s",
         found->trials, text_double(options->learning_rate).text,
         text_double(options->regularization).text, options->epochs, found->valid_rmse,
         found->averages_rmse,

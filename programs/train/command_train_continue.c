@@ -18,10 +18,11 @@
 const char train_continue_paragraph[] =
     "With --continue, RATINGS are new ratings, and a model of sgd or ials learns from them what it "
     "can without those it was trained on: users and items that are new are added, vectors of old "
-    "ones are held by as many ratings as stand behind them, and those without new ratings stay "
-    "as they are. A rating that has changed counts as one more. --epochs (default 2) is how often "
-    "users and items are fitted in turn; factors, penalties and the goal are the model's. Train "
-    "anew now and then: docs/continuing.md says how far the two are apart.";
+    "ones are held in place with the weight of the ratings behind them, and those without new "
+    "ratings stay as they are. A rating that has changed counts as one more. --epochs (default 2) "
+    "is how often users and items are fitted in turn; factors, penalties and the goal are the "
+    "model's. Train on all ratings again now and then: docs/continuing.md says how far apart the "
+    "two are.";
 
 /* What the model says, and what has no meaning where rows are solved for. */
 static int check_options(const struct invocation *invocation) {
@@ -36,8 +37,8 @@ static int check_options(const struct invocation *invocation) {
             STATUS_REFUSED,
             "make a release from all ratings, or one from new users alone; a release's ledger "
             "counts both",
-            "--continue has no private form: a model that has learnt without noise from "
-            "people's ratings cannot become a release");
+            "--continue has no private form: a model that has learned without noise from people's "
+            "ratings cannot become a release");
     int status = options_refuse(invocation, of_model, COUNT_OF(of_model),
                                 "is the model's own with --continue", "leave it out");
     if (status == STATUS_DONE)

@@ -51,7 +51,7 @@ const struct option train_private_options[] = {
      .help = "about how many users there are, as is publicly known: delta should be below 1/N"},
     {.id = OPTION_USER_PRIVACY, .name = "user-privacy",
      .value = {VALUE_FILE, "FILE", "wishes.csv", NULL, NULL},
-     .help = "a table of users and an epsilon each, for those who want less than --epsilon; 0 "
+     .help = "a table of users with an epsilon each, for those who want less than --epsilon; 0 "
              "leaves a user out"},
     {.id = OPTION_ABOUT, .name = "about", .value = {VALUE_FILE, "FILE", "about.txt", NULL, NULL},
      .help = "what you declare about the release, lines of \"name: text\": controller, contact, "
@@ -69,26 +69,26 @@ const struct option train_private_options[] = {
              "$XDG_STATE_HOME/dpmf/ledger, made when it is missing)"},
     {.id = OPTION_LEDGER_BUDGET, .name = "ledger-budget",
      .value = {VALUE_TEXT, "MU|E@DELTA", "5@1e-5", NULL, NULL},
-     .help = "refuse a release that would bring the population beyond this in all: a mu, or an "
+     .help = "refuse a release that would bring the population's total above this: a mu, or an "
              "epsilon at a delta"},
     {.id = OPTION_ACCEPT_DELTA, .name = "accept-delta", .value = {.kind = VALUE_NONE},
      .help = "allow a delta above 1e-4, or not below 1/N of the declared users; the release is "
              "then partial, not proven"},
     {.id = OPTION_ACCEPT_EPSILON, .name = "accept-epsilon", .value = {.kind = VALUE_NONE},
-     .help = "allow a mu above 3.45, which is epsilon 20 at delta 1e-5 (of posterior: an epsilon "
+     .help = "allow a mu above 3.45, which is epsilon 20 at delta 1e-5 (with posterior: an epsilon "
              "above 20); the release is then not proven"},
     {.id = OPTION_RESEARCH, .name = "research", .value = {.kind = VALUE_NONE},
      .help = "allow what a release must not do, and mark the file as not releasable"},
     {.id = OPTION_MAX_RATINGS, .name = "max-ratings",
      .value = {VALUE_COUNT, "T", "100", NULL, NULL}, .show_default = max_ratings_default,
-     .help = "of posterior: how many ratings of a user count; others are left out at random "
+     .help = "with posterior: how many ratings of a user count; others are left out at random "
              "(default {default})"},
     {.id = OPTION_KAPPA, .name = "kappa", .value = {VALUE_REAL, "X", "1", NULL, NULL},
-     .help = "of posterior: how far predictions may go beyond the range of ratings, in its units "
+     .help = "with posterior: how far predictions may go beyond the range of ratings, in its units "
              "(default: a quarter of the range)"},
     {.id = OPTION_RHO, .name = "rho", .value = {VALUE_REAL, "X", "1", NULL, NULL},
      .show_default = rho_default,
-     .help = "of posterior: the largest weight that users with few ratings get (default "
+     .help = "with posterior: the largest weight that users with few ratings get (default "
              "{default})"},
     {.id = OPTION_INSECURE_NOISE_SEED, .name = "insecure-noise-seed",
      .value = {VALUE_COUNT, "N", "1", NULL, NULL},
@@ -354,8 +354,9 @@ static void tell_chains(struct terminal *terminal, const struct dpmf_release_rep
         terminal_note_print(terminal, "%s", report->chains_text);
     else
         terminal_warning_print(terminal, report->chains_text);
-    terminal_note_print(terminal, "this is about private ratings and for your eyes alone: do not "
-                                  "publish it, nor choose among releases by it");
+    terminal_note_print(terminal,
+                        "this is about private ratings and for your eyes only: do not publish it "
+                        "or choose among releases by it");
 }
 
 /* No more than what is proven: of a file that is no release, nothing. */
@@ -593,7 +594,7 @@ int train_private_run(struct invocation *invocation) {
     if (rc == 0) report_quiet_alerts(terminal, store);
     before.alarms = read.other_headers > 0;
     if (rc == 0 && read.not_liked > 0)
-        terminal_note_print(terminal, "%s below --like made no event",
+        terminal_note_print(terminal, "%s below --like: not events",
                             text_count(read.not_liked, "rating").text);
     if (rc == 0)
         rc = dpmf_release_make(store, invocation->value[OPTION_OUTPUT], &options, &invocation->run,

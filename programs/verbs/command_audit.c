@@ -49,7 +49,7 @@ static const struct option own_options[] = {
      .help = "what is publicly known about items"},
     {.id = OPTION_USER_PRIVACY, .name = "user-privacy",
      .value = {VALUE_FILE, "FILE", "wishes.csv", NULL, NULL},
-     .help = "users and an epsilon each, as for dpmf train"},
+     .help = "a table of users with an epsilon each, as for dpmf train"},
     {.id = OPTION_GOAL, .name = "goal",
      .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, goal_choices},
      .help = "what the release would be for, as for dpmf train (default: what the input holds)"},
@@ -58,15 +58,15 @@ static const struct option own_options[] = {
      .help = "which mechanism to audit (default auto)"},
     {.id = OPTION_RUNS, .name = "runs", .value = {VALUE_COUNT, "N", "100", NULL, NULL},
      .show_default = runs_default,
-     .help = "number of runs with the first canary, and as many without it, about (default "
+     .help = "number of runs with the first canary; about as many are made without it (default "
              "{default})"},
     {.id = OPTION_MINUTES, .name = "minutes", .value = {VALUE_NUMBER, "M", "10", NULL, NULL},
-     .help = "end after this time, and judge by the runs there were; an error when the worlds "
-             "were not all compared by then (default: no limit)"},
+     .help = "stop after this time and judge by the runs made so far; an error when not all worlds "
+             "were compared by then (default: no limit)"},
     {.id = OPTION_CONFIDENCE, .name = "confidence",
      .value = {VALUE_NUMBER, "P", "0.999", NULL, NULL}, .show_default = confidence_default,
-     .help = "of the bounds: an honest mechanism is accused with probability 1 - P at most "
-             "(default {default})"},
+     .help = "confidence of the bounds: an honest mechanism is accused with probability at most 1 "
+             "- P (default {default})"},
     {.id = OPTION_USERS, .name = "users", .value = {VALUE_COUNT, "N", "1000", NULL, NULL},
      .show_default = users_default,
      .help = "largest number of users of RATINGS to audit with (default {default})"},
@@ -81,28 +81,27 @@ const struct verb verb_audit = {
     .synopsis = "RATINGS --epsilon E --rating-range A:B --catalogue FILE [options]",
     .paragraphs =
         {
-            "Compares whole worlds, exactly: users of RATINGS with and without one more, a "
-            "canary made to be noticed, each as text through all that dpmf train does, up to "
-            "the file. The world with the canary replays what the one without has published, "
-            "round by round, and every sum must differ by exactly what the canary contributes "
+            "First compares whole worlds, exactly: users of RATINGS with and without one more, a "
+            "canary made to be noticed. Each world goes as text through everything that dpmf train "
+            "does, up to the file. The world with the canary replays, round by round, what the one "
+            "without has published. Every sum must differ by exactly what the canary contributes "
             "when it is alone, and by no more than the norm bound; the files must be the same. "
-            "Canaries are of several kinds, some with a wish, and write lines that are no "
-            "records.",
-            "Then makes some 200 runs with noise from the operating system; of each of many "
-            "canaries a coin decides whether it takes part. An auditor who knows everything "
-            "but the coins and the noise guesses from what would be published. How often and "
-            "how surely it is right gives lower bounds on mu and epsilon, which hold with "
+            "There are several kinds of canaries, some with a wish, and they also write lines that "
+            "are not records.",
+            "Then makes about 200 runs with noise from the operating system, in each of which many "
+            "canaries take part or not, each at random. An auditor who knows everything but who "
+            "takes part and the noise guesses from what would be published. How often and how "
+            "surely these guesses are right gives lower bounds on mu and epsilon, which hold with "
             "--confidence whatever the noise is. The mechanism is accused when one of them is "
             "above what --epsilon allows.",
-            "In those runs it also checks that nobody contributes more than the norm bound; "
-            "that noise is what is listed, neither less nor more nor of another shape, and "
-            "never the same twice; and that draws taken and rounds made are those that the "
-            "statement lists.",
+            "In those runs it also checks that nobody contributes more than the norm bound; that "
+            "the noise has the size and the shape that are listed and is never used twice; and "
+            "that the draws and rounds are those that the statement lists.",
             "A promise of privacy holds for every population, so a sample of users is enough: at "
             "most --users are taken. Nothing is published, and nothing is spent in the "
             "ledger. What it prints is about RATINGS, and for the curator alone.",
-            "Not to be accused proves nothing: an audit can find a fault, not rule it out. "
-            "docs/privacy/audit.md says what it can find.",
+            "A mechanism that is not accused is not proven sound: an audit can find a fault, but "
+            "cannot rule one out. docs/privacy/audit.md says what it can find.",
             "With --json it prints one object with accused, findings, mu_claimed, "
             "epsilon_claimed, delta, mu_low, epsilon_low, confidence, runs_in, runs_out, "
             "guessed_right, canaries, guesses, guesses_right, mu_canary, worlds, "
@@ -111,7 +110,7 @@ const struct verb verb_audit = {
         },
     .groups = {{"Options", own_options}, {"How the input is read", input_options}},
     .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
-    .exit_note = "1 when the mechanism is accused, 6 when what it would make is refused.",
+    .exit_note = "1 when the mechanism is accused, 6 when the release it would make is refused.",
     .examples =
         {
             {"A quick look at the mechanism for biases",

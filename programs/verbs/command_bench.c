@@ -61,8 +61,8 @@ static const struct option own_options[] = {
     KERNELS_OPTION,
     LANES_OPTION,
     {.id = OPTION_SOLVER, .name = "solver", .value = {VALUE_TEXT, "NAME", "sgld", NULL, NULL},
-     .help = "measure ials; or a sampler, sgld, sghmc or sgnht, whose epochs then take turns "
-             "with those of sgd, and how fast it is in terms of sgd (default sgd)"},
+     .help = "measure ials; or a sampler, sgld, sghmc or sgnht, whose epochs then alternate with "
+             "those of sgd, to print its speed as a share of sgd's (default sgd)"},
     {.id = OPTION_RATINGS, .name = "ratings", .value = {VALUE_COUNT, "N", "2000000", NULL, NULL},
      .show_default = ratings_default,
      .help = "how many ratings to train on (default: {default} for each user, as in Netflix's "
@@ -89,21 +89,19 @@ const struct verb verb_bench = {
             "Makes ratings of Netflix's shape in a temporary store, trains on them for a while "
             "with each number of factors and threads, and prints the median speed of the "
             "epochs. Nothing is left behind.",
-            "An update, one rating's, takes 6k operations for k factors, and rewrites 5k "
-            "bytes: "
-            "a vector of 4k and a quarter of another, which serves several ratings. GB/s is "
-            "what that comes to; beside it stands the roofline, what the same threads can "
-            "rewrite in their own caches and do nothing else, measured right before and after; "
-            "the fraction is of that.",
+            "The update for one rating takes 6k operations for k factors and rewrites 5k bytes: a "
+            "vector of 4k, and a quarter of another, which serves several ratings. GB/s counts "
+            "these bytes. Beside it is the roofline: what the same threads can rewrite in their "
+            "own caches when they do nothing else, measured right before and after. The fraction "
+            "is GB/s as a share of the roofline.",
             "With --solver ials an update is an event's share of an epoch of dpmf train --goal "
             "ranking, which solves for all users and all items with three steps for each. It takes "
             "28k operations, and each row another 9k^2: (4 * 3 + 2) k for each event on both "
             "sides, four products with the Gramian, and half of one to sum it. Each multiplication "
             "and addition takes a number of 4 bytes from the caches; the roofline is what the same "
-            "threads can read in their own caches and do nothing else.",
-            "With --json it prints an object a line with factors, threads, solver, "
-            "updates_per_second, gflops, fraction_of_roofline and the rest; of a sampler "
-            "of_sgd "
+            "threads can read from their own caches when they do nothing else.",
+            "With --json it prints one object per line with factors, threads, solver, "
+            "updates_per_second, gflops, fraction_of_roofline and the rest; for a sampler, of_sgd "
             "as well.",
         },
     .groups = {{"Options", own_options}},
@@ -129,7 +127,7 @@ struct list {
 static int read_list(const struct invocation *invocation, enum option_id id, struct list *list) {
     list->n = options_counts(invocation, id, list->value, LIST_MAX);
     if (list->n <= LIST_MAX) return STATUS_DONE;
-    return terminal_error_print(STATUS_USAGE, "run it several times, with a part of them each",
+    return terminal_error_print(STATUS_USAGE, "run it several times, each with a part of them",
                                 "%s: more than %d numbers", invocation->value[id], LIST_MAX);
 }
 
@@ -145,7 +143,7 @@ static int read_threads(const struct invocation *invocation, struct list *thread
     for (size_t i = 0; status == STATUS_DONE && i < threads->n; i++)
         if (threads->value[i] < 1 || threads->value[i] > THREADS_MAX)
             status = terminal_error_print(STATUS_USAGE, "for example: --threads 1,2",
-                                          "--threads %s: threads are from 1 to %d",
+                                          "--threads %s: the number of threads must be 1 to %d",
                                           invocation->value[OPTION_THREAD_LIST], THREADS_MAX);
     return status;
 }
@@ -158,7 +156,7 @@ static int read_factors(const struct invocation *invocation, struct list *factor
     for (size_t i = 0; status == STATUS_DONE && i < factors->n; i++)
         if (factors->value[i] < 1 || factors->value[i] > 4096)
             status = terminal_error_print(STATUS_USAGE, "for example: --factors 16,64",
-                                          "--factors %s: factors are from 1 to 4096",
+                                          "--factors %s: the number of factors must be 1 to 4096",
                                           invocation->value[OPTION_FACTOR_LIST]);
     return status;
 }

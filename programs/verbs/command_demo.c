@@ -28,7 +28,8 @@ static int run(struct invocation *invocation);
 /* clang-format off */
 static const struct option own_options[] = {
     {.id = OPTION_WEB, .name = "web", .value = {VALUE_DIRECTORY, "DIR", "site", NULL, NULL},
-     .help = "keep the page that the demo makes, in a directory that is empty or not there yet"},
+     .help = "keep the page that the demo makes, in a directory that is empty or does not exist "
+             "yet"},
     KERNELS_OPTION,
     {0},
 };
@@ -41,12 +42,11 @@ const struct verb verb_demo = {
     .paragraphs =
         {
             "Makes a small synthetic store in a temporary directory, describes it, splits it, "
-            "exports a part of it, trains a model, evaluates it and recommends from it; then "
-            "makes a private release, recommends from that to someone with a few ratings of "
-            "their own, and makes a web page of it. Last it makes events of what people liked, "
-            "learns to recommend from these alone, and makes a private release of them, too. It "
-            "prints each command before its output. "
-            "Nothing is left behind but, with --web, the page.",
+            "exports a part of it, trains a model, evaluates it and recommends from it; then makes "
+            "a private release, recommends from that to someone with a few ratings of their own, "
+            "and makes a web page of it. Finally it turns what people liked into events, learns to "
+            "recommend from these alone, and makes a private release of them too. It prints each "
+            "command before its output. Nothing is left behind, except the page with --web.",
         },
     .groups = {{"Options", own_options}},
     .operands = {{.kind = VALUE_NONE}, 0, 0},
@@ -225,9 +225,9 @@ static int run(struct invocation *invocation) {
     before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0 || fchdir(directory) != 0) {
-        status =
-            terminal_error_print(STATUS_IO, "set TMPDIR to another directory",
-                                 "%s: cannot go there: %s", path, text_system_error(errno).text);
+        status = terminal_error_print(STATUS_IO, "set TMPDIR to another directory",
+                                      "%s: cannot change to this directory: %s", path,
+                                      text_system_error(errno).text);
         goto out;
     }
     signals_pipe_ignore(); /* `dpmf demo | head` must still come to the cleaning up */

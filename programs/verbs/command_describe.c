@@ -39,16 +39,15 @@ const struct verb verb_describe = {
             "Prints the number of users, items and ratings, their scale, mean and density, the "
             "share of the 500 most rated items, how many ratings users and items have, and a "
             "histogram of the ratings. The whole file is read and every checksum is verified.",
-            "Of a store it also prints how its ratings were read: from which formats, with a "
-            "layout that was declared, guessed from the first record, dependent on other "
-            "records, or not recorded, and whether bad records were dropped one by one; so "
-            "also whether private runs accept it. With --json these are formats, layout, "
-            "drops_bad and by_record.",
+            "For a store it also prints how its ratings were read: from which formats; whether the "
+            "layout was declared, guessed from the first record, dependent on other records, or "
+            "not recorded; whether bad records were dropped one by one; and so, whether private "
+            "runs accept it. With --json these are formats, layout, drops_bad and by_record.",
             "With --json it prints one object with users, items, ratings, min, max, mean, "
             "standard_deviation, density and the rest; per_user and per_item are the numbers "
             "of ratings at percentile_levels.",
-            "Of a model it prints how many users, items and factors it has, the scale, and how "
-            "it was trained; of a release, what it promises.",
+            "For a model it prints how many users, items and factors it has, the scale, and how it "
+            "was trained; for a release, what it promises.",
         },
     .groups = {{"Options", own_options}, {"How the input is read", input_options}},
     .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},

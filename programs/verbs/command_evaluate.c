@@ -24,13 +24,14 @@ static const struct option own_options[] = {
      .help = "also report how well the model ranks all items: recall, precision, ndcg, map, mrr "
              "and coverage at N"},
     {.id = OPTION_LIKE, .name = "like", .value = {VALUE_TEXT, "X", "4", NULL, NULL},
-     .help = "look only for items of TEST with a rating of at least X; any, the default: for all"},
+     .help = "look only for items of TEST with a rating of at least X; any, the default, looks for "
+             "all"},
     {.id = OPTION_CANDIDATES, .name = "candidates",
      .value = {VALUE_FILE, "FILE", "heldout.csv", NULL, NULL},
      .help = "rank one item of each row of FILE among the row's others: hr, ndcg and mrr at N"},
     TOP_OPTION("the N of the ranking, from 1 to 100000 (default {default})"),
-    HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out "
-                   "of the ranking, what users are known to choose, and what the users of a "
+    HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: it is left "
+                   "out of the ranking, counts as what users chose, and is what the users of a "
                    "release are fitted to"),
     FEATURES_OPTIONS,
     ORDER_OPTIONS,
@@ -65,12 +66,12 @@ const struct verb verb_evaluate = {
             "place of the first item found. Each is averaged over the users that the model "
             "knows. coverage is the share of the model's items that is in the list of any of "
             "them. Items in the --history of a user are neither recommended nor looked for.",
-            "With a --history the items are also cut into fifths by how often they are rated "
-            "in it, and each metric is given for each fifth: of the users with items of that "
-            "fifth in TEST, and of their places in the whole list. popularity bias is the "
-            "average popularity of what the lists hold, over that of what is in TEST: 1 is "
-            "none. To evaluate on later ratings than those trained on, use dpmf split --by "
-            "time.",
+            "With --history the items are also divided into fifths by how often they are rated in "
+            "it, and each metric is given for each fifth: for the users with items of that fifth "
+            "in TEST, and with the places in the whole list. popularity bias is the average "
+            "popularity of the items in the lists, divided by that of the items in TEST: 1 means "
+            "no "
+            "bias. To evaluate on later ratings than those trained on, use dpmf split --by time.",
             "With --candidates each row of FILE is a user, an item that was held out, and "
             "others to rank it among; the first row names the columns. hr is the share of the "
             "rows whose held-out item is among the N best of its row, ndcg the average of "

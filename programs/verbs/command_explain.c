@@ -29,7 +29,8 @@ static const struct option own_options[] = {
     {.id = OPTION_USER, .name = "user", .value = {VALUE_TEXT, "ID", "42", NULL, NULL},
      .help = "explain it to this user, whose ratings are in --history"},
     HISTORY_OPTION("the ratings, a store or any input of dpmf import"),
-    MINE_OPTION("explain it to someone with these ratings: a file, or pairs as dune:5,solaris:3"),
+    MINE_OPTION("explain it to someone with these ratings: a file, or pairs such as "
+                "dune:5,solaris:3"),
     TOP_OPTION("how many ratings to show, the largest shares first (default {default})"),
     ORDER_OPTIONS,
     CATALOGUE_OPTION,
@@ -44,23 +45,23 @@ const struct verb verb_explain = {
     .synopsis = "MODEL --item ID (--user ID --history RATINGS | --ratings MINE) [options]",
     .paragraphs =
         {
-            "Fits a user to the ratings, holding the items of the model still, and takes the "
-            "score of the item apart: liked by everyone, how the user rates, and the user's "
-            "taste. The part of taste is then shared out among the ratings: first those that "
-            "speak for the item, then those that speak against it, the largest first, each with "
-            "their sum. Where taste adds little, no rating is named: the item is popular with "
-            "nearly everyone, or merely among the best of the rest. A user of the model is "
-            "fitted anew, so that the score differs a little from what dpmf recommend prints. "
-            "Of a release, years and kinds of items in --catalogue count in taste.",
+            "Fits a user to the ratings, holding the items of the model still, and takes the score "
+            "of the item apart: liked by everyone, how the user rates, and the user's taste. The "
+            "part of taste is then shared out among the ratings: first those that speak for the "
+            "item, then those that speak against it, the largest first, each with their sum. Where "
+            "taste adds little, no rating is named: the item is popular with nearly everyone, or "
+            "merely among the best of the rest. A user of the model is fitted again, so the score "
+            "differs a little from what dpmf recommend prints. With a release, years and kinds of "
+            "items in --catalogue count in taste.",
             SCORE_PARAGRAPH,
             "With --by rating the predicted rating is taken apart in the same way; it is not "
             "clamped to the scale.",
             MINE_PARAGRAPH,
             "With --json it prints an object with item, score and its parts crowd, habit and "
-            "taste, reason (taste, crowd or neither), prediction (the rating; of a model that "
+            "taste, reason (taste, crowd or neither), prediction (the rating; in a model that "
             "ranks, the score), offset, item_bias, for and against (each with ratings, their "
-            "number, and sum), ratings and unknown_items, and then, the largest first, an "
-            "object a line with because, rating, share (of taste) and rank; and titles where "
+            "number, and sum), ratings and unknown_items, and then, the largest first, one object "
+            "per line with because, rating, share (of taste) and rank; and titles where "
             "--catalogue has them.",
         },
     .groups = {{"Options", own_options}, {"How ratings are read", input_options}},

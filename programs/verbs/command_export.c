@@ -30,34 +30,34 @@ static int run(struct invocation *invocation);
 static const struct option own_options[] = {
     {.id = OPTION_CSV, .name = "csv", .value = {VALUE_DIRECTORY, "DIR", "out", NULL, NULL},
      .help = "write ratings as DIR/ratings.csv, making DIR if it is missing; a name that ends in "
-             ".csv is the file itself; - writes to standard output; of a model, write "
-             "DIR/items.csv, in a directory that is empty or not there yet"},
+             ".csv is the file itself; - writes to standard output; for a model, write "
+             "DIR/items.csv, in a directory that is empty or does not exist yet"},
     {.id = OPTION_NPY, .name = "npy", .value = {VALUE_DIRECTORY, "DIR", "vectors", NULL, NULL},
-     .help = "of a model, write vectors and biases for NumPy; DIR must be empty or not there yet"},
+     .help = "for a model, write vectors and biases for NumPy; DIR must be empty or not exist yet"},
     {.id = OPTION_LIBMF, .name = "libmf", .value = {VALUE_OUTPUT, "FILE", "model.txt", NULL, NULL},
-     .help = "of a model, write a model that LIBMF's mf-predict reads, and ids beside it"},
+     .help = "for a model, write a model that LIBMF's mf-predict reads, and ids beside it"},
     {.id = OPTION_SQLITE, .name = "sqlite",
      .value = {VALUE_OUTPUT, "FILE", "items.sqlite", NULL, NULL},
-     .help = "of a model, write an SQLite database"},
+     .help = "for a model, write an SQLite database"},
     {.id = OPTION_PGVECTOR, .name = "pgvector",
      .value = {VALUE_TEXT, "URL", "postgres://localhost/films", NULL, NULL},
-     .help = "of a model, make tables on a PostgreSQL server: postgres://HOST/DATABASE?table=NAME"},
+     .help = "for "
+             "a model, make tables on a PostgreSQL server: postgres://HOST/DATABASE?table=NAME"},
     {.id = OPTION_WEB, .name = "web", .value = {VALUE_DIRECTORY, "DIR", "site", NULL, NULL},
-     .help = "of a release, write a page that recommends by itself; DIR must be empty or not "
-             "there yet, or hold such a page and nothing else, with --replace"},
+     .help = "for a release, write a page that recommends by itself; DIR must be empty or not "
+             "exist yet or, with --replace, hold such a page and nothing else"},
     {.id = OPTION_NOT_PRIVATE, .name = "not-private", .value = {.kind = VALUE_NONE},
-     .help = "export vectors that are not proven to be private, such as a checkpoint's: they say "
-             "much about people, and only you can read the files"},
+     .help = "export vectors that are not proven to be private, such as a checkpoint's: they "
+             "reveal much about people, and only you can read the files"},
     {.id = OPTION_WITH_USERS, .name = "users", .value = {.kind = VALUE_NONE},
-     .help = "of a checkpoint, write the users' vectors too"},
+     .help = "for a checkpoint, write the users' vectors too"},
     {.id = OPTION_COSINE, .name = "cosine", .value = {.kind = VALUE_NONE},
      .help = "with --npy, also write vectors with two more numbers each, whose cosines order items "
              "as scores do: for indexes of nearest neighbours"},
     {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
-     .help = "replace the file, the page or the tables when they are there already: those that "
-             "such an export made, or an empty file; a page or a database that was changed "
-             "since, or is someone else's, is refused; with --csv of ratings, any file is "
-             "replaced"},
+     .help = "replace the file, the page or the tables if they exist already: those that such an "
+             "export made, or an empty file; a page or a database that was changed since, or is "
+             "someone else's, is refused; with --csv of ratings, any file is replaced"},
     PAGE_OPTIONS,
     {0},
 };
@@ -71,15 +71,15 @@ const struct verb verb_export = {
     .paragraphs =
         {
             "Writes the ratings of FILE, a store or any input of dpmf import, as CSV with the "
-            "header user,item,rating and, when there are times, timestamp. Numbers are written "
-            "such that reading them gives the same bits. Only you can read the file.",
-            "Of a model, vectors and biases go to other tools, bit by bit as they are: --npy for "
-            "NumPy, --csv for everything, --libmf for LIBMF (offset and biases become two more "
-            "factors), --sqlite and --pgvector for databases, with titles from --catalogue and the "
-            "privacy statement as a table. Titles of a release are published: a table that could "
-            "be about people, such as one of ratings, is refused. A score is offset + bias + u.v; "
-            "the offset is in model.json or in the table model. All of it appears at once or not "
-            "at all. docs/formats/exports.md has every file and table.",
+            "header user,item,rating and, when there are times, timestamp. Numbers are written so "
+            "that reading them back gives the same bits. Only you can read the file.",
+            "For a model, vectors and biases are written for other tools, bit for bit as they are: "
+            "--npy for NumPy, --csv for everything, --libmf for LIBMF (offset and biases become "
+            "two more factors), --sqlite and --pgvector for databases, with titles from "
+            "--catalogue and the privacy statement as a table. Titles of a release are published: "
+            "a table that could be about people, such as one of ratings, is refused. A score is "
+            "offset + bias + u.v; the offset is in model.json or in the table model. All of it "
+            "appears at once or not at all. docs/formats/exports.md has every file and table.",
             "With --pgvector, vectors are of the type vector where the server has that extension, "
             "otherwise arrays, real[]; the report says which. The tables are NAME "
             "(dpmf_items unless the URL says table=NAME), NAME_model and, with --users, "

@@ -18,7 +18,7 @@ static const struct option own_options[] = {
     STORE_OUTPUT_OPTION,
     REPLACE_OPTION,
     {.id = OPTION_LIKE, .name = "like", .value = {VALUE_TEXT, "X", "4", NULL, NULL},
-     .help = "make events of ratings: of those of at least X, or, with any, of all of them"},
+     .help = "turn ratings into events: those of at least X or, with any, all of them"},
     {0},
 };
 /* clang-format on */
@@ -35,30 +35,28 @@ const struct verb verb_import = {
             "line ends, a byte order mark and compression with gzip or zstd are understood. An "
             "INPUT of - is standard input; a store is an input too, and so is a directory of "
             "shards.",
-            "A database is one as well: sqlite:FILE?query=SELECT ..., "
-            "postgres://USER@HOST/DATABASE?query=SELECT ..., or ?table=NAME when its columns "
-            "have the usual names. A query returns user, item, rating and perhaps a "
-            "timestamp; in it, % is written %25 and & is written %26. It is run read-only. "
-            "Passwords come from PGPASSWORD, ~/.pgpass or a service file: one in the address "
-            "is refused.",
+            "So is a database: sqlite:FILE?query=SELECT ..., "
+            "postgres://USER@HOST/DATABASE?query=SELECT ..., or ?table=NAME when its columns have "
+            "the usual names. A query returns user, item, rating and perhaps a timestamp; in it, % "
+            "is written %25 and & is written %26. It is run read-only. Passwords come from "
+            "PGPASSWORD, ~/.pgpass or a service file: one in the address is refused.",
             "When a user rated an item more than once, the last rating wins and the number of "
             "such pairs is reported. A rating that is not a finite number, or that is out of "
             "--rating-range, is an error that names its file, line and column.",
             "What people played, bought or clicked needs no ratings: records of a user, an item "
             "and perhaps a count and a time are events. A header without a rating says so, such as "
             "user,item or user,item,plays, and so does --columns user,item,count; rows of two "
-            "columns are events without more; elsewhere --events declares them. A count is a whole "
-            "number from 1 to 2^53 - 1. When a pair occurs more than once its counts add up, and "
-            "the number of such records is reported. Ratings and events are not mixed in one "
-            "store: --like 4 makes events of ratings of 4 and more, --like any of all of them, by "
-            "the "
-            "last rating of each pair.",
-            "With --on-error skip each bad record is dropped by itself, and a record is a "
-            "line: a quote that is left open harms no other. Else a quoted field may hold "
-            "line feeds. The store keeps how it was read. One that is to feed train "
-            "--epsilon is imported with --on-error skip and with a layout that no record "
-            "decided: a header names the columns, or --format, --columns and --separator "
-            "declare them. The formats netflix and yahoo are in blocks and cannot feed it.",
+            "columns are always events; elsewhere --events declares them. A count is a whole "
+            "number from 1 to 2^53 - 1. When a pair occurs more than once its counts are added, "
+            "and the number of such records is reported. Ratings and events cannot be mixed in one "
+            "store: --like 4 turns ratings of 4 and more into events, and --like any all of them; "
+            "the last rating of each pair decides.",
+            "With --on-error skip each bad record is dropped by itself, and a record is one line, "
+            "so a quote that is left open harms no other record. Otherwise a quoted field may "
+            "contain line feeds. The store records how it was read. A store for train --epsilon "
+            "must be imported with --on-error skip and with a layout that no record decided: a "
+            "header names the columns, or --format, --columns and --separator declare them. The "
+            "formats netflix and yahoo are in blocks and cannot be used for it.",
             "Ratings that do not fit in --memory are sorted through a temporary file beside "
             "the output.",
         },

@@ -69,15 +69,15 @@ static const struct verb ledger_init = {
     .paragraphs =
         {
             "Makes an empty ledger, and the directories it needs: FILE, or "
-            "$XDG_STATE_HOME/dpmf/ledger, or ~/.local/state/dpmf/ledger. One that is there "
-            "already is refused, and so is one that has vanished. One that came here without "
-            "its lock file, FILE.lock, as from another machine, is refused by all other "
-            "commands, since it could be an old copy: this command accepts it as the newest.",
-            "A ledger at a path of your own is made by this command alone (or by answering yes "
-            "at a terminal): a path that is mistyped in a script must not begin a second "
-            "ledger "
-            "that knows nothing of the first. The one in the usual place is also made by the "
-            "first release, which says so.",
+            "$XDG_STATE_HOME/dpmf/ledger, or ~/.local/state/dpmf/ledger. If there is a ledger "
+            "already, or there was one that has vanished, this is refused. A ledger that was "
+            "copied here without its lock file, FILE.lock, for example from another machine, is "
+            "refused by all other commands, since it could be an old copy: this command accepts it "
+            "as the newest.",
+            "Only this command makes a ledger at a path of your own (or answering yes at a "
+            "terminal does): a path that is mistyped in a script must not begin a second ledger "
+            "that knows nothing of the first. The one in the usual place is also made by the first "
+            "release, which says so.",
         },
     .groups = {{"Options", no_options}},
     .operands = {{VALUE_OUTPUT, "FILE", "team.ledger", NULL, NULL}, 0, 1},
@@ -93,27 +93,27 @@ static const struct verb ledger_show = {
     .paragraphs =
         {
             "Prints for each population what its releases have spent together: mu, composed "
-            "exactly, and epsilon at the budget's delta; without a budget that was declared "
-            "with one, at 1e-5 or the smallest delta that a release claims, whichever is "
-            "smaller. Below it stand the releases in the order they were reserved.",
+            "exactly, and epsilon at the budget's delta; without a budget that was declared with "
+            "one, at 1e-5 or the smallest delta that a release claims, whichever is smaller. Below "
+            "it are the releases, in the order they were reserved.",
             "A release is reserved before it is made and committed when it is published; both "
-            "count. Where a run died in between, the reservation stays until someone who "
-            "knows that nothing was published returns it; what is returned counts for "
-            "nothing, and mu is also printed as it would be if it did. Runs with --research, "
-            "and of dpmf tune with --population, are listed and counted, but in no sum: no "
-            "epsilon bounds what they showed. A release whose guarantee is conditional on "
-            "convergence makes the total so, and else one that is partial does. A ledger of "
-            "0.1.0 does not record what is partial: what it calls proven is shown as partial.",
+            "count. Where a run died in between, the reservation stays until someone who knows "
+            "that nothing was published returns it; what is returned no longer counts, and mu is "
+            "also printed as it would be if it did. Runs with --research, and of dpmf tune with "
+            "--population, are listed and counted, but are not in the sum: no epsilon bounds what "
+            "they showed. If one release is conditional on convergence, so is the total; "
+            "otherwise, if one is partial, so is the total. A ledger of 0.1.0 does not record what "
+            "is partial: what it calls proven is shown as partial.",
             "Without a budget the total is an odometer: it shows what was spent, and stops "
             "nothing. If how much to spend, or whether to continue, was decided by looking at "
             "earlier releases, only a budget set before them is a proven bound.",
-            "With --json it prints an object a line: for each population one with event "
-            "\"population\", population, epsilon, delta, mu, mu_with_returned, kind, "
-            "budget_mu, budget_epsilon and budget_delta (null: none, or not declared), "
-            "committed, reserved, returned, research and tuning, and for each of its releases "
-            "one with event \"release\", population, release, state, kind, epsilon, delta, mu "
-            "and time, in seconds since 1970; for other runs one with event \"run\", "
-            "population, run, use and time.",
+            "With --json it prints one object per line: for each population one with event "
+            "\"population\", population, epsilon, delta, mu, mu_with_returned, kind, budget_mu, "
+            "budget_epsilon and budget_delta (null: none, or not declared), committed, reserved, "
+            "returned, research and tuning, and for each of its releases one with event "
+            "\"release\", population, release, state, kind, epsilon, delta, mu and time, in "
+            "seconds since 1970; for other runs one with event \"run\", population, run, use and "
+            "time.",
         },
     .groups = {{"Options", show_options}},
     .operands = {{.kind = VALUE_NONE}, 0, 0},
@@ -166,13 +166,12 @@ static const struct verb ledger_budget = {
     .synopsis = "NAME MU|E@DELTA|none [--ledger FILE] [options]",
     .paragraphs =
         {
-            "From now on a release is refused that would bring what the population NAME has "
-            "spent above this: a mu, such as 1.2, or an epsilon at a delta, such as 5@1e-5, "
-            "which is mu 1.1212. A number alone is a mu, and what it means as an epsilon is "
-            "printed. Above mu 3.45 (epsilon 20 at delta 1e-5) it is refused without "
-            "--accept-epsilon, and at a delta above 1e-4 always. It may be more than before, or "
-            "less; with less than is spent "
-            "already, nothing more can be released. none removes the budget.",
+            "From now on, a release is refused if it would bring what the population NAME has "
+            "spent above this: a mu, such as 1.2, or an epsilon at a delta, such as 5@1e-5, which "
+            "is mu 1.1212. A number alone is a mu, and what it means as an epsilon is printed. "
+            "Above mu 3.45 (epsilon 20 at delta 1e-5) it is refused without --accept-epsilon, and "
+            "at a delta above 1e-4 always. It may be more than before, or less; with less than is "
+            "spent already, nothing more can be released. none removes the budget.",
             "A population is named by whoever keeps the ledger: the people whose ratings "
             "releases are made from. Ratings that have changed, or another set with many of "
             "the same people in it, are the same population.",
@@ -199,11 +198,11 @@ const struct verb verb_ledger = {
     .synopsis = "COMMAND [options]",
     .paragraphs =
         {
-            "Releases made from the ratings of the same people add up. The ledger is a file, "
-            "which only its owner can read, of every release and of what each population has "
-            "spent; a population is named with --population when a release is made, and may "
-            "have a budget that its releases together cannot pass. A budget is a mu, or an "
-            "epsilon at a delta, which is one. Any number of runs may use one ledger at once.",
+            "Releases made from the ratings of the same people add up. The ledger is a file, which "
+            "only its owner can read, of every release and of what each population has spent; a "
+            "population is named with --population when a release is made, and may have a budget "
+            "that its releases together cannot pass. A budget is a mu, or an epsilon at a delta, "
+            "which comes to a mu. Any number of runs may use one ledger at once.",
             "dpmf train prints what a population has spent after every release, and when a "
             "population is new to a ledger: a name that is misspelled has a budget of its own.",
             "A ledger that is damaged, has vanished, or was put back from an old copy is "

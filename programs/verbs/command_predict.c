@@ -29,17 +29,19 @@ static void level_default(FILE *out) { fputs(text_double(LEVEL_DEFAULT).text, ou
 /* clang-format off */
 static const struct option own_options[] = {
     {.id = OPTION_USER, .name = "user", .value = {VALUE_TEXT, "ID", "42", NULL, NULL},
-     .help = "with --item, in the place of PAIRS: predict for this user"},
+     .help = "with --item, instead of PAIRS: predict for this user"},
     {.id = OPTION_ITEM, .name = "item", .value = {VALUE_TEXT, "ID", "dune", NULL, NULL},
-     .help = "in the place of PAIRS or ITEMS: predict the rating of this item"},
-    MINE_OPTION("predict for someone with these ratings: a file, or pairs as dune:5,solaris:3"),
+     .help = "instead of PAIRS or ITEMS: predict the rating of this item"},
+    MINE_OPTION("predict "
+                "for someone with these ratings: a file, or pairs such as dune:5,solaris:3"),
     HISTORY_OPTION("what users have rated, a store or any input of dpmf import: users that the "
                    "model does not know are fitted to it"),
     {.id = OPTION_INTERVALS, .name = "intervals", .value = {.kind = VALUE_NONE},
-     .help = "with each prediction, where the rating will be; of models made with train --average"},
+     .help = "print the interval that each rating is expected in; for models made with train "
+             "--average"},
     {.id = OPTION_LEVEL, .name = "level", .value = {VALUE_NUMBER, "P", "0.5", NULL, NULL},
      .show_default = level_default,
-     .help = "how likely the rating is in its interval (default {default})"},
+     .help = "probability that a rating is in its interval (default {default})"},
     FEATURES_OPTIONS,
     CATALOGUE_OPTION,
     KERNELS_OPTION,
@@ -70,15 +72,13 @@ const struct verb verb_predict = {
             "the model does not know.",
             "With --item-features or --user-features, those that the model does not know and "
             "that are in the table are placed by their features: docs/features.md.",
-            "With --ratings it is about one person, who is fitted to them: ITEMS is a table "
-            "whose first column, or whose column named item, are the ids; without it, every "
-            "item of the model is predicted. The header is then item,prediction.",
+            "With --ratings it predicts for one person, who is fitted to them: ITEMS is a table "
+            "whose first column, or whose column named item, are the ids; without it, every item "
+            "of the model is predicted. The header is then item,prediction.",
             MINE_PARAGRAPH,
-            "With --json it prints an object a line with user (null with --ratings), item, "
-            "prediction, low and high with --intervals (null where there are none) and, where "
-            "it is so, folded_in, unknown_user or unknown_item; and title where --catalogue "
-            "has "
-            "one.",
+            "With --json it prints one object per line with user (null with --ratings), item, "
+            "prediction, low and high with --intervals (null where there are none) and, where it "
+            "is so, folded_in, unknown_user or unknown_item; and title where --catalogue has one.",
         },
     .groups = {{"Options", own_options}, {"How ratings are read", input_options}},
     .operands = {{VALUE_FILE, "MODEL and PAIRS", "m.safetensors", NULL, NULL}, 1, 2},
@@ -89,7 +89,7 @@ const struct verb verb_predict = {
             {"A few pairs", "printf '7,1\\n7,2\\n' | dpmf predict m.safetensors -", SOME_MODEL},
             {"The pairs of a store", "dpmf predict m.safetensors test.dpr >predictions.csv",
              SOME_MODEL},
-            {"Of someone who came later, from what they have rated",
+            {"For someone who came later, from what they have rated",
              "printf 'zoe,1\\n' | dpmf predict m.safetensors - --history late.csv",
              SOME_MODEL "; printf 'zoe,2,5\\nzoe,3,1\\nzoe,5,4\\n' >late.csv"},
             {"At home, from a public release: all items, for someone with three ratings",
@@ -416,7 +416,7 @@ static int run(struct invocation *invocation) {
     }
     if (status == STATUS_DONE && strcmp(predicting.info.goal, "ranking") == 0)
         status = terminal_error_print(STATUS_USAGE, "use dpmf recommend",
-                                      "%s: this model ranks items: its scores are no ratings",
+                                      "%s: this model ranks items: its scores are not ratings",
                                       invocation->operands[0]);
     if (status == STATUS_DONE) status = begin_intervals(invocation, &predicting);
     if (status == STATUS_DONE) status = fold_in(invocation, &predicting);

@@ -25,9 +25,9 @@ const struct verb verb_privacy = {
     .paragraphs =
         {
             "What dpmf promises a person is one number, epsilon, at a chance delta: with or "
-            "without that person's ratings, what is published is all but the same. The "
-            "commands below count it, plan a release before any data is touched, and look at "
-            "one that was made. dpmf privacy COMMAND --help explains each.",
+            "without that person's ratings, what is published is almost the same. The commands "
+            "below compute it, plan a release before any data is touched, and examine one that was "
+            "made. dpmf privacy COMMAND --help explains each.",
         },
     .operands = {{VALUE_CHOICE, "COMMAND", "account", NULL, part_choices}, 1, 1},
     .examples = {{"How much noise epsilon 1 takes", "dpmf privacy account --epsilon 1", NULL}},

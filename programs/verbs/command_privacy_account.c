@@ -42,10 +42,9 @@ const struct verb verb_privacy_account = {
             "its exact cost; the costs of several releases add by squares. Epsilon and delta "
             "follow from mu by the exact formula for Gaussian noise, delta = Phi(mu/2 - "
             "epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu), and mu from them.",
-            "Every figure is rounded against the release: an epsilon up; the mu that an "
-            "epsilon "
-            "allows down, and its noise multiplier up; the mu that is spent up, and its noise "
-            "multiplier down.",
+            "Every figure is rounded so that it never promises too much: an epsilon up; the mu "
+            "that an epsilon allows down, and its noise multiplier up; the mu that is spent up, "
+            "and its noise multiplier down.",
             "Someone with two ids, or a household of two, is protected as a group: the mu of "
             "both together is twice that of one. The epsilon of groups of 2, 3 and 4 is "
             "printed too, and as a cross-check epsilon by way of Renyi divergence (zCDP), "
@@ -79,7 +78,7 @@ struct account {
 };
 
 static int refuse_mu(const char *option, const char *text) {
-    return terminal_error_print(STATUS_USAGE, "mu is above 0 and up to 1000, as in 0.268",
+    return terminal_error_print(STATUS_USAGE, "a mu is above 0 and at most 1000, such as 0.268",
                                 "%s %.200s: no release has such a mu", option, text);
 }
 

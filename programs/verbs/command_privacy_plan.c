@@ -66,34 +66,30 @@ const struct verb verb_privacy_plan = {
             "the mechanism will likely choose, and a forecast of the test error. Give sizes "
             "that are public, or assumed: a plan made from exact private sizes is itself "
             "something to keep.",
-            "mu and the noise of the counts are exact, and that of the rounds for the number "
-            "of rounds shown. The errors are a forecast from assumed variances: ratings spread "
-            "and items differ as they do in MovieLens 1M, to whose published errors the "
-            "assumptions were fitted (they agree to 0.01), and popularity falls as it does "
-            "there. On MovieLens 100K, which had no part in that, it is 0.02 to 0.03 too low. "
-            "Ratings of another kind have other errors; what the forecast shows is how "
-            "they change with epsilon, users and ratings, and whether factors are worth their "
-            "noise.",
-            "To help decide, it prints what each epsilon means for one person: how often, at "
-            "most, someone guesses right whether that person's ratings were used, who knows "
-            "everything else and held both for equally likely. For proven releases that is "
-            "Phi(mu/2); for conditional ones, if the sampler had converged, e^epsilon / (1 + "
-            "e^epsilon). It ends with what others chose, for other units and purposes: facts, "
-            "not advice.",
+            "mu and the noise of the counts are exact; so is the noise of the rounds, for the "
+            "number of rounds shown. The errors are a forecast from assumed variances: ratings "
+            "spread and items differ as they do in MovieLens 1M, to whose published errors the "
+            "assumptions were fitted (they agree to 0.01), and popularity falls as it does there. "
+            "On MovieLens 100K, which was not used for that, it is 0.02 to 0.03 too low. Ratings "
+            "of another kind have other errors; what the forecast shows is how they change with "
+            "epsilon, users and ratings, and whether factors are worth their noise.",
+            "To help decide, it prints what each epsilon means for one person: how often, at most, "
+            "someone who knows everything else, and thinks both equally likely, guesses right "
+            "whether that person's ratings were used. For proven releases that is Phi(mu/2); for "
+            "conditional ones, if the sampler had converged, e^epsilon / (1 + e^epsilon). It ends "
+            "with what others chose, for other units and purposes: facts, not advice.",
             "The last column is about releases of events (--goal ranking): the share of people "
             "whose one held-out item is among the first 10 when it is ranked with 99 others. It is "
-            "read off what was measured on MovieLens 1M, at the same product of users and mu, "
-            "and only for sets that are like it: half to twice its items (3,883) and its ratings "
-            "per user (165), and within the products that were measured. Elsewhere there is no "
-            "forecast.",
+            "taken from measurements on MovieLens 1M, at the same product of users and mu, and is "
+            "given only for sets like it: half to twice its items (3,883) and its ratings per user "
+            "(165), and within the products that were measured. Elsewhere there is no forecast.",
             "A biases release spends all of its budget on item biases; a residual release, the "
             "default of dpmf train, spends a part on them and the rest on factors.",
-            "With --json it prints an object a line with epsilon, delta, mu, noise_multiplier, "
-            "guess_right, guess_right_two_ids, guess_right_conditional (chances), "
-            "counts_noise, "
-            " first_round_noise, last_round_noise (null without rounds), factors, "
-            "rounds, published_numbers, rmse_biases, rmse_residual, rmse_is_forecast and "
-            "hit_rate (null where there is no forecast).",
+            "With --json it prints one object per line with epsilon, delta, mu, noise_multiplier, "
+            "guess_right, guess_right_two_ids, guess_right_conditional (chances), counts_noise,  "
+            "first_round_noise, last_round_noise (null without rounds), factors, rounds, "
+            "published_numbers, rmse_biases, rmse_residual, rmse_is_forecast and hit_rate (null "
+            "where there is no forecast).",
         },
     .groups = {{"Options", own_options}},
     .operands = {{.kind = VALUE_NONE}, 0, 0},
@@ -135,7 +131,7 @@ static int read_epsilons(const struct invocation *invocation, double epsilon[EPS
     if (!command_has(invocation, OPTION_EPSILON)) return STATUS_DONE;
     *n = options_numbers(invocation, OPTION_EPSILON, epsilon, EPSILONS_MAX);
     if (*n > EPSILONS_MAX)
-        return terminal_error_print(STATUS_USAGE, "run it several times, with a part of them each",
+        return terminal_error_print(STATUS_USAGE, "run it several times, each with a part of them",
                                     "--epsilon: more than %d numbers", EPSILONS_MAX);
     int status = STATUS_DONE;
     for (size_t i = 0; status == STATUS_DONE && i < *n; i++)
@@ -186,9 +182,9 @@ static struct figure out_of_100(double chance) {
 
 static void print_meaning(const struct dpmf_plan_options *options, const double *epsilon,
                           size_t n) {
-    fputs("\nWhat it means for one person. Someone who knows everything but whether that person's\n"
-          "ratings were used, and thinks both equally likely, guesses right at most so often out\n"
-          "of 100 times (50 without the release):\n\n",
+    fputs("\nWhat it means for one person. Someone who knows everything but whether that "
+          "person's\nratings were used, and thinks both equally likely, guesses right at most this "
+          "often out\nof 100 times (50 without the release):\n\n",
           stdout);
     printf("%8s %12s %16s %24s\n", "epsilon", "proven", "two ids of one",
            "conditional, if it held");
@@ -215,20 +211,19 @@ static void print_neighbours(void) {
         {"LinkedIn, audience engagement, 2020", "a user and a month", "epsilon 34.9, delta 7e-9"},
         {"Liu, Wang, Smola, ratings, 2015", "a user, conditional", "epsilon 250 and more"},
     };
-    fputs("\nWhat others chose. The units differ, and a small epsilon for a day is no small one "
-          "for a\n"
-          "year; Gaussian noise of mu has rho = mu^2 / 2:\n\n",
+    fputs("\nWhat others chose. The units differ, and a small epsilon for a day is not small for "
+          "a\nyear; Gaussian noise of mu has rho = mu^2 / 2:\n\n",
           stdout);
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         printf("  %-40s %-20s %s\n", chosen[i].who, chosen[i].unit, chosen[i].cost);
 }
 
 static void print_foot(const struct dpmf_plan_options *options) {
-    fputs("\nmu and the noise of the counts are exact, that of the rounds for so many rounds.\n"
-          "Factors, rounds and errors are a forecast from assumed variances, those of MovieLens\n"
-          "1M, and an assumed law of popularity: other ratings have other errors. HR@10 of a\n"
-          "release of events was measured on MovieLens 1M, one item among 100, and is given for\n"
-          "sets like it alone. Measure both on public data of the same kind.\n",
+    fputs("\nmu and the noise of the counts are exact; that of the rounds is, for that many "
+          "rounds.\nFactors, rounds and errors are a forecast from assumed variances, those "
+          "of MovieLens\n1M, and an assumed law of popularity: other ratings have other errors. "
+          "HR@10 of a\nrelease of events was measured on MovieLens 1M, one item among 100, and is "
+          "given for\nsets like it alone. Measure both on public data of the same kind.\n",
           stdout);
     if (options->delta * (double)options->users >= 1)
         fputs("This delta is not below one over the number of users: dpmf train refuses it when "

@@ -26,12 +26,11 @@ const struct verb verb_privacy_show = {
     .synopsis = "RELEASE [--registry] [--json]",
     .paragraphs =
         {
-            "Prints what a release promises to the people whose ratings it was made from: to "
-            "whom, in which numbers and what they mean, what is not promised, what is taken as "
-            "public, and for specialists each noisy sum that was published. A release that is "
-            "damaged, or whose figures do not follow from the sums it lists, is refused. Of a "
-            "release of the mechanism posterior it prints what would be promised, and on what "
-            "condition.",
+            "Prints what a release promises to the people whose ratings it was made from: to whom, "
+            "in which numbers and what they mean, what is not promised, what is taken as public, "
+            "and for specialists each noisy sum that was published. A release that is damaged, or "
+            "whose figures do not follow from the sums it lists, is refused. For a release of the "
+            "mechanism posterior it prints what would be promised, and on what condition.",
             "With --json it prints the statement itself, as it stands in the file (one that an "
             "older "
             "version wrote, in the words of this one): one object "

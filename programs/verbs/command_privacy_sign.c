@@ -22,8 +22,8 @@ static int run(struct invocation *invocation);
 static const struct option own_options[] = {
     {.id = OPTION_KEY, .required = true, .name = "key",
      .value = {VALUE_FILE, "KEY", "id_ed25519", NULL, NULL},
-     .help = "the key to sign with: a private key of OpenSSH, or a public one whose private key "
-             "the agent holds"},
+     .help = "the key to sign with: an OpenSSH private key, or a public one whose private key the "
+             "agent holds"},
     ACCEPT_OPTION,
     {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
      .help = "replace RELEASE.sig when it exists already"},
@@ -33,18 +33,17 @@ static const struct option own_options[] = {
 
 const struct verb verb_privacy_sign = {
     .name = "privacy sign",
-    .summary = "sign a release with a key of OpenSSH",
+    .summary = "sign a release with an OpenSSH key",
     .synopsis = "RELEASE --key KEY [--accept KIND] [--replace] [--json]",
     .paragraphs =
         {
-            "Writes RELEASE.sig, a detached signature over the whole file, its statement and "
-            "the curator's declaration included, for the namespace dpmf-release. What does not "
-            "pass dpmf privacy verify, for whatever reason, is not signed; --accept is the "
-            "same "
-            "here and there.",
-            "ssh-keygen -Y sign does the work, so keys, agents, passphrases and hardware keys "
-            "are those that people have. Whoever has the public key checks it with dpmf "
-            "privacy verify --key, or with ssh-keygen -Y verify alone.",
+            "Writes RELEASE.sig, a detached signature over the whole file, its statement and the "
+            "curator's declaration included, for the namespace dpmf-release. What does not pass "
+            "dpmf privacy verify, for whatever reason, is not signed; --accept means the same in "
+            "both.",
+            "ssh-keygen -Y sign does the work, so the keys, agents, passphrases and hardware keys "
+            "that people have can be used. Whoever has the public key checks it with dpmf privacy "
+            "verify --key, or with ssh-keygen -Y verify alone.",
             "With --json it prints one object with file, signature and namespace.",
         },
     .groups = {{"Options", own_options}},

@@ -21,8 +21,7 @@ static int run(struct invocation *invocation);
 static const struct option own_options[] = {
     ACCEPT_OPTION,
     {.id = OPTION_KEY, .name = "key", .value = {VALUE_FILE, "FILE", "curator.pub", NULL, NULL},
-     .help = "who must have signed: a public key, or a file of allowed signers as ssh-keygen has "
-             "it"},
+     .help = "who must have signed: a public key, or a file of allowed signers as for ssh-keygen"},
     {.id = OPTION_IDENTITY, .name = "identity",
      .value = {VALUE_TEXT, "WHO", "curator@example.org", NULL, NULL},
      .help = "which of the allowed signers must have signed"},
@@ -44,18 +43,17 @@ const struct verb verb_privacy_verify = {
             "can have made the items and factors that are there. A release stamped NOT PRIVATE "
             "does not pass. One of the mechanism posterior lists no sums: its bounds are "
             "checked instead.",
-            "It says of which kind the release is: proven; conditional, when what it promises "
+            "It says what kind of release this is: proven; conditional, when what it promises "
             "holds only if a sampler had converged; partial, when it is proven given something "
             "that dpmf cannot check, such as a catalogue made from the ratings or a query of a "
             "database, or a delta or an epsilon that was accepted by a switch; not private. Only "
             "what is proven passes, unless --accept names another kind. What the release assumes "
             "is listed either way.",
-            "It proves neither who made the file nor that noise was added: whoever makes a "
-            "false release with sound arithmetic passes. A detached signature of someone you "
-            "trust is for that: with --key, RELEASE.sig must be a signature of the file by "
-            "that "
-            "public key or, of a file of allowed signers, by the one that --identity names. "
-            "ssh-keygen -Y verify is run for it, before anything else.",
+            "It proves neither who made the file nor that noise was added: whoever makes a false "
+            "release with sound arithmetic passes. A detached signature of someone you trust is "
+            "for that: with --key, RELEASE.sig must be a signature of the file by that public key "
+            "or, with a file of allowed signers, by the one that --identity names. ssh-keygen -Y "
+            "verify checks that before anything else.",
             "With --json it prints one object with verified, holds, a list of what was found "
             "to hold, fault, the first thing that was not, kind, and assumptions, a list of "
             "names: convergence, catalogue, query, delta, epsilon.",
@@ -63,7 +61,7 @@ const struct verb verb_privacy_verify = {
     .groups = {{"Options", own_options}},
     .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
     .exit_note =
-        "1 when something does not fit or the release is not proven, and 3 when the file is no "
+        "1 when something does not fit or the release is not proven, and 3 when the file is not a "
         "release at all.",
     .examples = {{"Before relying on a release", "dpmf privacy verify release.safetensors",
                   SMALL_RELEASE},

@@ -29,17 +29,18 @@ static const struct option own_options[] = {
     {.id = OPTION_USER, .name = "user", .value = {VALUE_TEXT, "ID", "42", NULL, NULL},
      .help = "recommend to this user"},
     {.id = OPTION_ALL_USERS, .name = "all-users", .value = {.kind = VALUE_NONE},
-     .help = "recommend to every user of the model, of a release to every user of --history, as "
-             "CSV with the columns user,item,score,rank and, last, the predicted rating"},
-    MINE_OPTION("recommend to someone with these ratings: a file, or pairs as dune:5,solaris:3"),
+     .help = "recommend to every user of the model, or with a release to every user of --history, "
+             "as CSV with the columns user,item,score,rank and, last, the predicted rating"},
+    MINE_OPTION("recommend "
+                "to someone with these ratings: a file, or pairs such as dune:5,solaris:3"),
     TOP_OPTION("how many items for a user (default {default})"),
     HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out, "
                    "and what a user whom the model does not know is fitted to"),
     {.id = OPTION_INCLUDE, .name = "include",
      .value = {VALUE_FILE, "FILE", "shelf.csv", NULL, NULL},
-     .help = "recommend none but the items of this list, one a line"},
+     .help = "recommend only items of this list, one per line"},
     {.id = OPTION_EXCLUDE, .name = "exclude", .value = {VALUE_FILE, "FILE", "sold.csv", NULL, NULL},
-     .help = "leave the items of this list out, one a line"},
+     .help = "leave out the items of this list, one per line"},
     FEATURES_OPTIONS,
     ORDER_OPTIONS,
     CATALOGUE_OPTION,
@@ -60,17 +61,17 @@ const struct verb verb_recommend = {
             "Without --history, items that the user has rated may be among them, and what the "
             "user chooses is not known.",
             SCORE_PARAGRAPH,
-            "Someone that the model does not know is fitted to their ratings in --history or "
-            "--ratings first, holding the items of the model still; what they have rated is "
-            "left out. Without any such ratings they get the items that are liked best by "
-            "all, and a warning says so.",
-            "With --item-features items without ratings are recommended, too, placed by what is "
-            "known about them, and with --user-features so are users: docs/features.md.",
-            "A release knows nobody: it needs --ratings, or a --history, of which --user "
-            "chooses one user; without --user, everyone in the history gets recommendations. "
-            "Years and kinds of items in --catalogue (genres, subjects) then count in taste.",
+            "Someone the model does not know is first fitted to their ratings in --history or "
+            "--ratings, holding the items of the model still; what they have rated is left out. "
+            "Without any such ratings they get the items that everyone likes best, and a warning "
+            "says so.",
+            "With --item-features, items without ratings are recommended too, placed by what is "
+            "known about them; --user-features does the same for users: docs/features.md.",
+            "A release has no users: it needs --ratings, or a --history, of which --user chooses "
+            "one user; without --user, everyone in the history gets recommendations. Years and "
+            "kinds of items in --catalogue (genres, subjects) then count in taste.",
             MINE_PARAGRAPH,
-            "With --json it prints an object a line with user (null with --ratings), item, "
+            "With --json it prints one object per line with user (null with --ratings), item, "
             "score, rank and rating (the predicted one), title where --catalogue has one, and "
             "where it is so, folded_in or unknown_user.",
         },
@@ -224,7 +225,7 @@ static int recommend_all(struct recommending *r) {
     if (r->n_without > 0)
         terminal_note_print(terminal,
                             "%s of %s without a rating of an item that the model knows: given the "
-                            "items liked best by all",
+                            "items that everyone likes best",
                             text_number(r->n_without).text, text_count(r->n_users, "user").text);
     return STATUS_DONE;
 }
@@ -270,8 +271,8 @@ static void warn_unknown(struct recommending *r, const char *id) {
     char message[512], hint[MODEL_HINT_MAX];
     model_use_suggest(r->model, MODEL_USER, id, hint);
     snprintf(message, sizeof message,
-             "the model does not know user \"%.200s\": these are the items liked "
-             "best by all%s%s",
+             "the model does not know user \"%.200s\": these are the items that everyone likes "
+             "best%s%s",
              id, hint[0] != '\0' ? "; " : "", hint);
     terminal_warning_print(&r->invocation->terminal, message);
 }
@@ -382,8 +383,8 @@ static int check_model(const struct recommending *r) {
     bool has_history = command_has(invocation, OPTION_HISTORY);
     if (is_release(r) && !own && !has_history)
         return terminal_error_print(STATUS_USAGE,
-                                    "give someone's ratings, as --ratings dune:5,solaris:3; or "
-                                    "--history RATINGS, of which --user ID may choose one",
+                                    "give someone's ratings, such as --ratings dune:5,solaris:3; "
+                                    "or --history RATINGS, of which --user ID may choose one",
                                     "%s: this is a release, which has no users",
                                     invocation->operands[0]);
     if (!is_release(r) && !own && !command_has(invocation, OPTION_USER) &&

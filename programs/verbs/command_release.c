@@ -16,13 +16,13 @@ static const char *part_choices(size_t i, const char **description) {
 
 const struct verb verb_release = {
     .name = "release",
-    .summary = "add new items to a release, and take them away again",
+    .summary = "add new items to a release, and remove them again",
     .synopsis = "extend|parent [options]",
     .paragraphs =
         {
             "A release is made once, and items appear later. The commands below add items to a "
             "release by what is publicly known about them, at no cost to anyone's privacy, and "
-            "make the release before that again. dpmf release COMMAND --help explains each.",
+            "recreate the release as it was before. dpmf release COMMAND --help explains each.",
         },
     .operands = {{VALUE_CHOICE, "COMMAND", "extend", NULL, part_choices}, 1, 1},
     .examples = {{"What it takes to add items", "dpmf release extend --help", NULL}},

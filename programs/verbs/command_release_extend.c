@@ -43,10 +43,10 @@ const struct verb verb_release_extend = {
             "The old items stay bit for bit what they were. The statement of OUT says that items "
             "were added, and how; it has an id of its own, and names its parent, RELEASE, by id "
             "and digest. dpmf privacy verify checks that the parent is in it unchanged, and dpmf "
-            "release parent makes it again, so that its signature can be checked. Where the new "
-            "items lie can be checked by whoever has the features: by extending the parent again.",
-            "A release is extended once: to add more, extend its parent with all new items. New "
-            "items are worth less than those that people rated; docs/extending.md has figures.",
+            "release parent recreates it, so that its signature can be checked. Whoever has the "
+            "features can check where the new items lie, by extending the parent again.",
+            "A release can be extended once: to add more, extend its parent with all new items. "
+            "New items are worth less than those that people rated; docs/extending.md has figures.",
         },
     .groups = {{"Options", own_options}},
     .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
@@ -109,7 +109,8 @@ static int run(struct invocation *invocation) {
     if (rc != 0) return report_error_print(invocation, &error);
     print_notes(invocation, &report);
     if (statement.claim == DPMF_CLAIM_NOT_PRIVATE)
-        terminal_alert_print(&invocation->terminal, "NOT PRIVATE, as the release that it extends");
+        terminal_alert_print(&invocation->terminal,
+                             "NOT PRIVATE, like the release that it extends");
     privacy_claim_warn(&invocation->terminal, statement.claim, statement.assumptions);
     int status = command_has(invocation, OPTION_JSON) ? print_json(invocation, &report, &statement)
                                                       : STATUS_DONE;

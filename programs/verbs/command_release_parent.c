@@ -24,13 +24,13 @@ static const struct option own_options[] = {
 
 const struct verb verb_release_parent = {
     .name = "release parent",
-    .summary = "make the release again that an extended one was made of",
+    .summary = "recreate the release that an extended one was made from",
     .synopsis = "RELEASE -o OUT [--replace] [--json]",
     .paragraphs =
         {
-            "Takes the items away that dpmf release extend added, and writes the release before "
-            "that, byte by byte as it was. Whoever has its detached signature can check it as "
-            "ever: put the signature beside OUT, as OUT.sig, and run dpmf privacy verify --key.",
+            "Removes the items that dpmf release extend added, and writes the release as it was "
+            "before, byte for byte. Whoever has its detached signature can check it as usual: put "
+            "the signature beside OUT, as OUT.sig, and run dpmf privacy verify --key.",
         },
     .groups = {{"Options", own_options}},
     .operands = {{VALUE_FILE, "RELEASE", "extended.safetensors", ".safetensors", NULL}, 1, 1},

@@ -102,10 +102,9 @@ const struct verb verb_serve = {
             "until it is interrupted; answers under way are finished.",
             "Programs find the file at /v1/release, its items with their titles at /v1/items, "
             "and the privacy statement at /v1/statement, the last two as JSON.",
-            "Requests must name localhost, the address, or a --host as their host, so that "
-            "other sites cannot pass as this one. Nothing about requests is written down. "
-            "There is no encryption: docs/serve.md says how to put a web server in front for "
-            "that.",
+            "Requests must name localhost, the address, or a --host as their host, so that other "
+            "sites cannot pose as this one. Requests are not logged. There is no encryption: "
+            "docs/serve.md says how to put a web server in front for that.",
             "What may not be published is refused: a checkpoint, a release that is stamped NOT "
             "PRIVATE, and one that dpmf privacy verify does not accept.",
             "Browsers may install the page, and it then opens without a network: for that it asks "

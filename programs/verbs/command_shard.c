@@ -37,12 +37,10 @@ const struct verb verb_shard = {
     .synopsis = "FILE --parts N -o DIR [options]",
     .paragraphs =
         {
-            "Puts the users of FILE, a store or any input of dpmf import, one after the other "
-            "into N "
-            "stores, about as many ratings in each. All of them have the same items under the "
-            "same numbers. Whatever takes ratings takes DIR for all of them together; under "
-            "mpirun "
-            "each process of dpmf train then reads its part.",
+            "Puts the users of FILE, a store or any input of dpmf import, one after the other into "
+            "N stores, with about the same number of ratings in each. All of them have the same "
+            "items under the same numbers. Every command that reads ratings accepts DIR for all of "
+            "them together; under mpirun each process of dpmf train then reads its part.",
             "DIR gets a list of the stores, shards.json, with digests of what is in them. A "
             "directory "
             "with a store missing, or with another in its place, is refused: someone who was "

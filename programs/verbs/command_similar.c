@@ -38,14 +38,14 @@ const struct verb verb_similar = {
     .synopsis = "MODEL --item ID [--ratings MINE] [-n N] [options]",
     .paragraphs =
         {
-            "Prints the N items whose vectors point most nearly the same way as the item's: by "
-            "the cosine of the angle between them, which is 1 for the same direction. How much "
-            "an item is liked on the whole does not count.",
-            "With --ratings the items that someone has rated are left out, and beside each of "
-            "the others stands the score that dpmf recommend gives it for them.",
+            "Prints the N items whose vectors point most nearly the same way as the item's: by the "
+            "cosine of the angle between them, which is 1 for the same direction. How much an item "
+            "is liked overall does not count.",
+            "With --ratings the items that someone has rated are left out, and beside each of the "
+            "others is the score that dpmf recommend gives it for them.",
             MINE_PARAGRAPH,
-            "With --json it prints an object a line with to, item, cosine and rank; score "
-            "with --ratings, and title where --catalogue has one.",
+            "With --json it prints one object per line with to, item, cosine and rank; score with "
+            "--ratings, and title where --catalogue has one.",
         },
     .groups = {{"Options", own_options}, {"How ratings are read", input_options}},
     .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},

@@ -35,8 +35,8 @@ static const struct option own_options[] = {
      .value = {VALUE_FRACTION, "F", "0.1", NULL, NULL}, .show_default = fraction_default,
      .help = "how much goes to the test store (default {default})"},
     {.id = OPTION_BY, .name = "by", .value = {VALUE_CHOICE, "WHAT", "user", NULL, split_choices},
-     .help = "each rating by its own coin (random, the default), whole users by coin (user), or "
-             "the latest ratings for the test (time)"},
+     .help = "each rating at random (random, the default), whole users at random (user), or the "
+             "latest ratings for the test (time)"},
     {.id = OPTION_PROBE, .name = "probe", .value = {VALUE_FILE, "FILE", "probe.txt", ".txt", NULL},
      .help = "put exactly the pairs of this file, in the form of the Netflix Prize's probe.txt, "
              "in the test store"},
@@ -51,13 +51,13 @@ const struct verb verb_split = {
     .synopsis = "FILE --train A.dpr --test B.dpr [options]",
     .paragraphs =
         {
-            "Puts every rating of FILE, a store or any input of dpmf import, in one of two "
-            "stores. The choice depends on --seed and on the text of the ids alone: not on the "
-            "order of the file, the number of threads or the machine. Neither store appears "
-            "unless both are whole. A split by time leaves ratings without a time in the "
-            "training store. The stores know that they belong together: train --valid, tune "
-            "--valid and evaluate --history refuse halves of different splits. To split a half "
-            "again, use another --seed.",
+            "Puts every rating of FILE, a store or any input of dpmf import, in one of two stores. "
+            "The choice depends on --seed and on the text of the ids alone: not on the order of "
+            "the file, the number of threads or the machine. Neither store appears unless both are "
+            "complete. A split by time leaves ratings without a time in the training store. The "
+            "stores record that they belong together: train --valid, tune --valid and evaluate "
+            "--history refuse halves of different splits. To split a half again, use another "
+            "--seed.",
         },
     .groups = {{"Options", own_options}, {"How the input is read", input_options}},
     .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},

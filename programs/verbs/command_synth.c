@@ -92,9 +92,9 @@ const struct verb verb_synth = {
     .synopsis = "-o FILE.dpr [--like NAME] [options]",
     .paragraphs =
         {
-            "Makes ratings from a planted model: an offset, a bias for each user and each "
-            "item, the product of two short vectors, and noise, put on the scale. Who rates "
-            "what follows a power law, as in real life: few items hold most of the ratings.",
+            "Makes ratings from a planted model: an offset, a bias for each user and each item, "
+            "the product of two short vectors, and noise, mapped to the scale. Who rates what "
+            "follows a power law, as in real life: few items hold most of the ratings.",
             "The same options give the same bytes on any machine and for any number of "
             "threads.",
         },

@@ -190,9 +190,9 @@ static const struct option own_options[] = {
              "interrupted, to continue with --resume"},
     {.id = OPTION_SNAPSHOT_EVERY, .name = "snapshot-every",
      .value = {VALUE_INTERVAL, "N", "10min", NULL, NULL},
-     .help = "interval between snapshots: epochs, as 2 or 2epochs; blocks of users, as 50blocks; "
-             "or a time, as 30s, 10min or 1h (default 1 epoch). One that is due while another is "
-             "being written waits for it"},
+     .help = "interval between snapshots: epochs, such as 2 or 2epochs; blocks of users, such as "
+             "50blocks; or a time, such as 30s, 10min or 1h (default 1 epoch). One that is due "
+             "while another is being written waits for it"},
     {.id = OPTION_RESUME, .name = "resume",
      .value = {VALUE_FILE, "FILE", "run.safetensors", ".safetensors", NULL},
      .help = "continue from a snapshot, with the ratings and options of the run that wrote it; "
@@ -220,7 +220,7 @@ static const struct option own_options[] = {
 
 static const struct option sampler_options[] = {
     {.id = OPTION_AVERAGE, .name = "average", .value = {.kind = VALUE_NONE},
-     .help = "predict by the mean of many samples instead of by the last one: the most accurate "
+     .help = "predict with the average of many samples instead of the last one: the most accurate "
              "model"},
     {.id = OPTION_SAMPLES, .name = "samples", .value = {VALUE_COUNT, "N", "16", NULL, NULL},
      .show_default = samples_default,
@@ -234,11 +234,11 @@ static const struct option sampler_options[] = {
      .help = "number of chains, each from the prior, one after the other (default 1; with "
              "--average {default})"},
     {.id = OPTION_STEP, .name = "step", .value = {VALUE_NUMBER, "X", "0.001", NULL, NULL},
-     .help = "of sgld, sghmc and sgnht: how much time of the process an epoch stands for "
+     .help = "with sgld, sghmc and sgnht: how much time of the process an epoch stands for "
              "(default: from the ratings, as large as keeps the posterior right)"},
     {.id = OPTION_SGLD_NOISE, .name = "noise",
      .value = {VALUE_TEXT, "KIND", "table:262144", NULL, NULL},
-     .help = "of sgld: exact (the default), or table or table:SIZE, the paper's lookup table of "
+     .help = "with sgld: exact (the default), or table or table:SIZE, the paper's lookup table of "
              "SIZE numbers, for comparison"},
     {.id = OPTION_TRACE, .name = "trace",
      .value = {VALUE_OUTPUT, "FILE.svg", "trace.svg", ".svg", NULL},
@@ -257,54 +257,48 @@ const struct verb verb_train = {
             "gradient "
             "descent, so that their products predict ratings. The ratings are put in an order "
             "that fits the caches first.",
-            "Biases begin as averages, shrunk as far as the ratings say that people and items "
-            "differ. Then a few short trials, on at most 400,000 ratings of which a tenth is held "
-            "back, find the step size, the penalty and the number of epochs, and training begins "
-            "anew on all ratings. Values given by options are kept, and the rest is searched for; "
-            "below "
-            "2,000 ratings, above 256 epochs, or where --memory is too small for a trial, the "
-            "defaults are used. "
-            "Where vectors predict no better than averages they are held at 0. --resume takes what "
-            "the interrupted run had found. --no-adapt trains with fixed settings, and with biases "
-            "that begin at 0. ials and the samplers have no trials.",
+            "Biases start as averages, shrunk according to how much people and items differ in the "
+            "ratings. Then a few short trials, on at most 400,000 ratings of which a tenth is held "
+            "back, find the step size, the penalty and the number of epochs, and training starts "
+            "again on all ratings. Values given by options are kept, and the rest is searched for; "
+            "below 2,000 ratings, above 256 epochs, or where --memory is too small for a trial, "
+            "the defaults are used. Where vectors predict no better than averages they are held at "
+            "0. --resume takes what the interrupted run had found. --no-adapt trains with fixed "
+            "settings, and with biases that start at 0. ials and the samplers have no trials.",
             "What is larger than --memory is streamed: the ratings in their new order and the "
-            "users' vectors are in temporary files beside the input, read ahead and written "
-            "back block of users by block while others are worked on. The item vectors, the "
-            "ids and "
-            "the validation set must fit; 16MiB is enough for small numbers of factors. With "
-            "--deterministic such a run gives the same model for any number of threads, but "
+            "users' vectors are in temporary files beside the input, read ahead and written back "
+            "one block of users at a time, while other blocks are worked on. The item vectors, the "
+            "ids and the validation set must fit; 16MiB is enough for small numbers of factors. "
+            "With --deterministic such a run gives the same model for any number of threads, but "
             "--memory and --prefetch decide how large the blocks are, and so the last bits.",
             "With --item-features and --user-features, tables with a column named item or user and "
-            "others of numbers or categories, it learns where rows with such features are, and "
-            "moves those with few ratings towards them. Give the same tables to predict, recommend "
-            "and "
-            "evaluate, which place users and items without any rating by them, in models of all "
-            "solvers. docs/features.md has more.",
+            "others of numbers or categories, it learns where rows with the same features are, and "
+            "moves rows with few ratings towards them. Give the same tables to predict, recommend "
+            "and evaluate, which place users and items without any rating by them, in models of "
+            "all solvers. docs/features.md has more.",
             train_continue_paragraph,
             "With --solver gibbs, sgld, sghmc or sgnht it samples from the posterior, and with "
-            "--average predicts by the mean of many samples: gibbs does that best where the "
-            "ratings fit in memory. How much to shrink is then sampled too. It warns when the "
-            "chains do not agree with each other. docs/samplers.md has more.",
+            "--average predicts with the average of many samples: gibbs does that best if the "
+            "ratings fit in memory. The penalties are then sampled too. It warns when the chains "
+            "do not agree with each other. docs/samplers.md has more.",
             "A model holds a vector for every user: it is as private as the ratings. Without "
             "--deterministic the last bits of a model depend on the threads.",
-            "With --epsilon it makes a release instead: item vectors that are proven to say "
-            "little about any one user, and a statement of exactly what was proven. It needs "
+            "With --epsilon it makes a release instead: item vectors that are proven to say little "
+            "about any one user, and a statement of exactly what was proven. It needs "
             "--rating-range and --catalogue, because both are private if they come from the "
-            "ratings. Each record is read by itself and dropped by itself, so that no one "
-            "person decides how others are read, or whether there is a release: a header must "
-            "name the columns, or --format, --columns and --separator declare them, and a "
-            "store must have been imported so, with --on-error skip. Each release is entered "
-            "in a ledger.",
-            "Before anything is spent it prints how many ratings are outside the catalogue or "
-            "the range, and how many wishes of --user-privacy match nobody in the ratings: "
-            "such a wish decides nothing, since a refusal would show who is in them. Where "
-            "that looks wrong, and standard error is a terminal, it waits 5 seconds for "
-            "Ctrl-C. A wish above --epsilon has the release's epsilon.",
-            "With --mechanism posterior it releases one draw from the posterior instead, as "
-            "the paper does. What that promises is conditional on the sampler having "
-            "converged, which no run can show: it is for research, and its statement says "
-            "so. It has no delta; -k, --epochs (its rounds), --chains and --trace, which is "
-            "for your eyes alone, are for it too.",
+            "ratings. Each record is read by itself and dropped by itself, so that no one person "
+            "decides how others are read, or whether there is a release: a header must name the "
+            "columns, or --format, --columns and --separator declare them, and a store must have "
+            "been imported in this way, with --on-error skip. Each release is entered in a ledger.",
+            "Before anything is spent it prints how many ratings are outside the catalogue or the "
+            "range, and how many wishes of --user-privacy match nobody in the ratings: such a wish "
+            "has no effect and is not refused, since a refusal would show who is in them. Where "
+            "that looks wrong, and standard error is a terminal, it waits 5 seconds for Ctrl-C. A "
+            "wish above --epsilon gets the release's epsilon.",
+            "With --mechanism posterior it releases one draw from the posterior instead, as the "
+            "paper does. What that promises is conditional on the sampler having converged, which "
+            "no run can show: it is for research, and its statement says so. It has no delta; -k, "
+            "--epochs (its rounds), --chains and --trace (for your eyes only) apply to it too.",
             "Started as mpirun -n 8 dpmf train ..., eight processes work together, on one "
             "machine "
             "or several, each on its own users; RATINGS may be a directory that dpmf shard "
@@ -329,7 +323,7 @@ const struct verb verb_train = {
             {"Stop when ratings that were held back are predicted no better",
              "dpmf train train.dpr --valid test.dpr -o model.safetensors",
              SOME_STORE "; dpmf split -q ratings.dpr --train train.dpr --test test.dpr"},
-            {"Learn from what is known about items, too",
+            {"Learn from what is known about items too",
              "dpmf train ratings.dpr --item-features items.csv -o model.safetensors",
              SOME_STORE "; { echo item,kind; seq 1 50 | sed 's/$/,a/; n; s/$/,b/'; } >items.csv"},
             {"Let yesterday's model learn today's ratings",
@@ -540,10 +534,10 @@ static int run(struct invocation *invocation) {
                         invocation->value[OPTION_OUTPUT]);
     if (report.samples > 1 && !isnan(report.prediction_error))
         terminal_note_print(terminal,
-                            "mean of %u samples: chance moves a prediction by about %.2g%s",
+                            "average of %u samples: chance moves a prediction by about %.2g%s",
                             report.samples, report.prediction_error,
                             report.converged ? ""
-                                             : "; each chain by itself is still far from the "
+                                             : "; each chain on its own is still far from the "
                                                "whole posterior, so intervals are approximate");
     if (report.ranks > 0 && terminal->verbose)
         terminal_note_print(terminal, "%d processes sent each other %s", report.ranks,

@@ -68,7 +68,7 @@ static const struct option own_options[] = {
              "searching for one"},
     {.id = OPTION_COUNT_WEIGHT, .name = "count-weight",
      .value = {VALUE_NUMBER, "W", "0.5", NULL, NULL},
-     .help = "with --goal ranking: weigh events by their counts, as in train"},
+     .help = "with --goal ranking: weight events by their counts, as in train"},
     {.id = OPTION_ROW_STEPS, .name = "row-steps", .value = {VALUE_COUNT, "N", "3", NULL, NULL},
      .help = "with --goal ranking: steps for each vector and epoch, as in train"},
     {.id = OPTION_DECAY, .name = "decay", .value = {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
@@ -92,13 +92,13 @@ const struct verb verb_tune = {
     .paragraphs =
         {
             "Trains repeatedly with different numbers of factors and epochs, step sizes and "
-            "penalties, each time on all ratings but a part held back, and prints how "
-            "well that part was predicted (RMSE), a line a trial. The first trial has the "
-            "defaults of dpmf train; those after it are spread around them, and then follow "
-            "what the trials so far promise. A trial that falls behind others, or whose error "
-            "no longer falls, is stopped early; its error stands in brackets, since it had "
-            "epochs left to run and is no match for the others. Values given by options are used "
-            "as they are, and the rest is searched for.",
+            "penalties, each time on all ratings but a part held back, and prints how well that "
+            "part was predicted (RMSE), one line per trial. The first trial has the defaults of "
+            "dpmf train; the next are spread around them, and later ones follow the results so "
+            "far. A trial that falls behind others, or whose error no longer falls, is stopped "
+            "early; its error is in brackets, since it had epochs left to run and cannot be "
+            "compared with the others. Values given by options are used as they are, and the rest "
+            "is searched for.",
             "With --goal ranking the trials are those of dpmf train --goal ranking, the weight of "
             "pairs without a rating takes the place of the step size, and the part held back is "
             "ranked among all items that a user has not rated: the largest NDCG@10 is the best.",
@@ -109,11 +109,10 @@ const struct verb verb_tune = {
             "Options chosen by ratings reveal something about those ratings. If private "
             "releases are made of the same people, name them with --population: the ledger "
             "then shows that there was tuning.",
-            "With --json it prints an object a trial with event, trial, factors, "
-            "learning_rate, regularization, epochs, valid_rmse, end, epochs_run, best and "
-            "seconds, and a last one whose event is done, with the best of them and command. "
-            "With --goal ranking, unobserved and valid_ndcg take the place of learning_rate and "
-            "valid_rmse.",
+            "With --json it prints one object per trial with event, trial, factors, learning_rate, "
+            "regularization, epochs, valid_rmse, end, epochs_run, best and seconds, and a last one "
+            "whose event is done, with the best of them and command. With --goal ranking, "
+            "unobserved and valid_ndcg take the place of learning_rate and valid_rmse.",
         },
     .groups = {{"Options", own_options}, {"How the input is read", input_options}},
     .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
@@ -411,7 +410,8 @@ static int check_usage(const struct invocation *invocation) {
     if (command_has(invocation, OPTION_MINUTES) &&
         !(options_number(invocation, OPTION_MINUTES) > 0))
         return terminal_error_print(STATUS_USAGE, "for example: --minutes 10",
-                                    "--minutes %s is no time", invocation->value[OPTION_MINUTES]);
+                                    "--minutes %s is not a time",
+                                    invocation->value[OPTION_MINUTES]);
     if (command_has(invocation, OPTION_LEDGER) && !command_has(invocation, OPTION_POPULATION))
         return terminal_error_print(STATUS_USAGE, "add --population NAME",
                                     "--ledger needs to know whose ratings these are");

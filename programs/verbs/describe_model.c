@@ -116,7 +116,7 @@ static void print_page(const char *path, const struct dpmf_model_info *info) {
            text_count(info->items, "item").text, text_count(info->factors, "factor").text);
     printf("  %-10s %s, with a vector for each user: private data\n", "kind", info->kind);
     if (is_ranking(info))
-        printf("  %-10s ranking items, by scores that are no ratings%s%s\n", "goal",
+        printf("  %-10s ranking items, by scores that are not ratings%s%s\n", "goal",
                isinf(info->like) ? "" : "; likes are ratings of at least ",
                isinf(info->like) ? "" : text_double(info->like).text);
     else
@@ -200,7 +200,7 @@ static void print_release(const char *path, const struct dpmf_model_info *info,
     printf("  %-10s %s: items alone, no vector and no id of any user\n", "kind", info->kind);
     print_privacy(statement, error);
     if (is_ranking(info)) {
-        printf("  %-10s ranking items, by scores that are no ratings\n", "goal");
+        printf("  %-10s ranking items, by scores that are not ratings\n", "goal");
         printf("  %-10s counts %s beside popularity\n", "taste",
                info->factors > 0 ? text_double(info->taste_weight).text : "nothing");
         printf("  %-10s %s\n", "file", text_bytes(info->file_bytes).text);

@@ -24,7 +24,9 @@ static const struct form {
     {OPTION_CSV, DPMF_EXPORT_CSV, "csv", "vectors",
      "directory: of a model it writes several files"},
     {OPTION_LIBMF, DPMF_EXPORT_LIBMF, "libmf", "model.txt", "file: ids are written beside it"},
-    {OPTION_SQLITE, DPMF_EXPORT_SQLITE, "sqlite", "items.sqlite", "file: a database is no stream"},
+    {OPTION_SQLITE, DPMF_EXPORT_SQLITE, "sqlite", "items.sqlite",
+     "file: "
+     "a database is not a stream"},
     {OPTION_PGVECTOR, DPMF_EXPORT_PGVECTOR, "pgvector", "postgres://localhost/films",
      "server's address"},
 };
@@ -67,7 +69,7 @@ static int check_titles(const struct invocation *invocation, const struct catalo
     if (!command_has(invocation, OPTION_CATALOGUE) || catalogue->n == 0) return STATUS_DONE;
     for (uint64_t i = 0; i < catalogue->n; i++)
         if (catalogue->titles[i] != NULL) return STATUS_DONE;
-    return terminal_error_print(STATUS_INPUT, "its items must be called as in the model",
+    return terminal_error_print(STATUS_INPUT, "its items must have the same ids as in the model",
                                 "%s: names none of the model's items",
                                 invocation->value[OPTION_CATALOGUE]);
 }

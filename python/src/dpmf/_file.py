@@ -64,7 +64,7 @@ class ModelFile:
         self.has_features = False
         if self.info.is_unchecked:
             warn(f"{name}: written by an older version, without a checksum: damage to it cannot "
-                 "be noticed; a model trained anew has one")
+                 "be noticed; a model trained again has one")
 
     def add_features(self, items: Optional[bytes], users: Optional[bytes], run: Any) -> None:
         """Places users and items without ratings, by tables. Before any id is looked at."""
@@ -97,7 +97,7 @@ class ModelFile:
         """A model that ranks predicts no ratings."""
         if self.ranks:
             raise KindError(lib.DPMF_ERR_MODEL_KIND,
-                            "this model ranks items: its scores are no ratings", "use recommend")
+                            "this model ranks items: its scores are not ratings", "use recommend")
 
     @classmethod
     def open(cls, path: Any) -> ModelFile:

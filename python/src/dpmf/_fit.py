@@ -193,8 +193,8 @@ def _adapt(parameters: dict[str, Any], options: Struct, store: Store,
     }
     log.info(
         "chosen in %d trials: learning_rate=%g, regularization=%g, n_epochs=%d (error %.4f on "
-        "ratings held back, "
-        "of averages %.4f)", found.trials, *chosen.values(), found.valid_rmse, found.averages_rmse)
+        "ratings held back; %.4f with averages alone)", found.trials, *chosen.values(),
+        found.valid_rmse, found.averages_rmse)
     return {**chosen, **plain(found[0], ADAPT_REPORT)}
 
 
