@@ -1,4 +1,4 @@
-"""``python -m dpmf`` and the command ``dpmf`` of a wheel: the program, which lies beside the
+"""``python -m dpmf`` and the command ``dpmf`` of a wheel: the program, which is beside the
 module."""
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import NoReturn, Optional
 
 
 def program() -> Optional[str]:
-    """The program that came with this package; else, of a package made without it, the one on the
-    PATH. This command is never taken for it."""
+    """The program that came with this package; in a package made without it, the one on the PATH,
+    but never this command itself."""
     own = Path(__file__).resolve().parent / "bin" / "dpmf"
     if own.exists():
         return str(own)
@@ -24,8 +24,8 @@ def program() -> Optional[str]:
 
 
 def main() -> NoReturn:
-    """Becomes the program, with the arguments that this was given: signals and exit statuses are
-    its own."""
+    """Replaces this process by the program, with the same arguments, so that signals and exit
+    statuses are the program's."""
     path = program()
     if path is None:
         print("dpmf: error: this package was built without the program\n"

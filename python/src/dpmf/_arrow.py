@@ -1,7 +1,7 @@
 """Arrow tables of any library, in and out, by the Arrow PyCapsule interface: without pyarrow.
 
-What has ``__arrow_c_stream__`` or ``__arrow_c_array__`` is read where it is. Nothing in here makes
-a text of what is in a table: columns hold people.
+What has ``__arrow_c_stream__`` or ``__arrow_c_array__`` is read where it is. Nothing here converts
+the contents of a table to text: columns hold people's data.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _struct_in(capsule: Any, kind: str, name: bytes) -> Any:
 
 
 def _capsule(kind: str, name: bytes, fill: Any) -> Any:
-    """A capsule with a struct that `fill` fills in; whoever takes it releases it, or else the
+    """A capsule with a struct that `fill` fills in; whoever takes it releases it, otherwise the
     capsule does."""
     struct = lib.native_arrow_new(getattr(lib, f"NATIVE_ARROW_{kind}"))
     if struct == ffi.NULL:
@@ -170,7 +170,7 @@ class Table:
         return self._batches.pointer
 
     def _of_lazy(self, value: Any) -> Any:
-        """In batches where polars can; else all of it is collected first."""
+        """In batches where polars can; otherwise all of it is collected first."""
         in_batches = getattr(value, "collect_batches", None)
         frames: Iterable[Any] = in_batches() if callable(in_batches) else [value.collect()]
         iterator = iter(frames)
@@ -278,7 +278,7 @@ class Exported:
 
 
 class _TableOnly:
-    """A table and nothing else: what is a tuple as well would be taken for that."""
+    """A table and nothing else: libraries would read an object that is also a tuple as a tuple."""
 
     def __init__(self, table: Exported) -> None:
         self._table = table

@@ -1,7 +1,7 @@
 """An open model and the bytes it was read from.
 
 The bytes are kept as an open file, which need not have a name any more: a checkpoint that was
-fitted and never saved is in no folder where it could stay behind.
+fitted and never saved is not left behind in any folder.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class ModelFile:
 
     @property
     def event(self) -> float:
-        """What an event counts as, among ratings that a model that ranks is given."""
+        """The value of an event among ratings that are given to a model that ranks."""
         return float(self.info.like) if np.isfinite(self.info.like) else 1.0
 
     def refuse_ranking(self) -> None:
@@ -136,8 +136,7 @@ class ModelFile:
 
     @contextlib.contextmanager
     def raw_statement(self) -> Iterator[Any]:
-        """Of a release: its statement as the library has it; NULL where there is none, or it does
-        not hold."""
+        """A release's statement as the library has it; NULL without one that holds."""
         statement, error = ffi.new("struct dpmf_statement *"), new_error()
         holds = self.is_release and lib.dpmf_release_statement(self._path, statement, error) == 0
         try:
@@ -158,8 +157,8 @@ class ModelFile:
         return b"".join(self._pieces())
 
     def save(self, path: Any, replace: bool = False) -> None:
-        """Writes a copy, whole or not at all; what holds people is for its owner alone. What may be
-        replaced is decided as for every output of the library."""
+        """Writes a copy, whole or not at all; only its owner can read a file with people's data.
+        What may be replaced is decided as for every output of the library."""
         name = os.fsdecode(path_bytes(path))
         with told("write", name, lib.DPMF_ERR_IO_WRITE):
             _check_target(name)
@@ -209,7 +208,7 @@ class ModelFile:
 
 
 def _check_target(name: str) -> None:
-    """A file takes the place of what is there: of a device or a pipe it must not."""
+    """A file replaces what is there, but must not replace a device or a pipe."""
     try:
         mode = os.stat(name).st_mode
     except FileNotFoundError:
@@ -223,7 +222,7 @@ def _check_target(name: str) -> None:
 
 
 class WorkFolder:
-    """A folder for the length of a fit, which nobody else can look into."""
+    """A folder for the duration of a fit, which nobody else can read."""
 
     def __enter__(self) -> Path:
         with told("work", "the folder for temporary files", lib.DPMF_ERR_IO_WRITE):
@@ -235,8 +234,8 @@ class WorkFolder:
 
 
 class UnnamedFiles:
-    """Files for the length of a fit that are in no folder, since they may hold people: whatever
-    ends the process, nothing is left of them."""
+    """Files without a name for the duration of a fit, since they may hold people's data: however
+    the process ends, nothing is left of them."""
 
     def __init__(self) -> None:
         self._open = contextlib.ExitStack()

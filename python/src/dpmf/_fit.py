@@ -100,7 +100,7 @@ def least_like(parameters: dict[str, Any]) -> Optional[float]:
 
 
 def train_options(parameters: dict[str, Any], ranks: bool, is_open: bool = False) -> Struct:
-    """`is_open`: whether the model will rank is not known before the data is."""
+    """`is_open`: whether the model will rank is known only from the data."""
     options = Struct("dpmf_train_options")
     solver = "ials" if parameters["solver"] is None and ranks else parameters["solver"]
     if solver is not None:
@@ -349,7 +349,8 @@ def private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
 
 
 def _tell_new(report: Any) -> None:
-    """A name that is misspelled, or a ledger in another place, begins with nothing spent."""
+    """Reports a new population: a misspelled name, or a ledger in another place, starts with
+    nothing spent."""
     if report.spent.name == ffi.NULL:
         return
     name = ffi.string(report.spent.name).decode()
@@ -378,7 +379,7 @@ def _spent(report: Any) -> dict[str, Any]:
 
 
 def _log_spent(spent: dict[str, Any]) -> None:
-    """So that many fits do not add up unnoticed."""
+    """Logs it, so that many fits do not add up unnoticed."""
     if not spent:
         return
     releases, budget_mu = spent["spent_releases"], spent["budget_mu"]
@@ -391,7 +392,7 @@ def _log_spent(spent: dict[str, Any]) -> None:
 
 
 def _tell_part(part: int, whole: int, where: str, check: str) -> bool:
-    """What of the ratings is dropped: a tenth of them is more than stray records."""
+    """Reports dropped ratings: a tenth of them is more than a few stray records."""
     alarms = 10 * part >= whole
     if part:
         warn(f"{part} of {whole} ratings {'is' if part == 1 else 'are'} outside {where}"
@@ -430,7 +431,7 @@ def _tell_claim(report: Any) -> None:
 
 
 def _tell_people(report: Any) -> bool:
-    """Lists of people in the place of public tables."""
+    """Warns of lists of people given as public tables."""
     for n, what in ((report.users_as_items,
                      "an item of the catalogue that nobody rated: is it a list "
                      "of people? The release would publish it"),
@@ -443,8 +444,8 @@ def _tell_people(report: Any) -> bool:
 
 
 def _tell_before_spending(report: Any) -> None:
-    """What the curator would want to have known. On a terminal there is time to interrupt; where
-    warnings are errors, it ends here, and nothing is spent."""
+    """Warns of what the curator should know first. On a terminal there is time to interrupt; where
+    warnings are errors, the fit ends here, and nothing is spent."""
     _tell_claim(report)
     _tell_new(report)
     whole = report.ratings + report.trimmed + report.not_in_catalogue + report.out_of_range

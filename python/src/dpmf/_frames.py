@@ -1,8 +1,8 @@
-"""Tables with named columns, of whatever library: how they are told from lists, and their columns
-found.
+"""Tables with named columns, of any library: how they are distinguished from lists, and how their
+columns are found.
 
-A frame is known by what it offers, not by its type, and nothing in here makes a text of what is in
-one: columns hold people.
+A frame is known by what it offers, not by its type, and nothing here converts its contents to text:
+columns hold people's data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Frame(NamedTuple):
     column: Callable[[int], Any]
 
     def places(self, role: str) -> list[int]:
-        """The columns that are named as this role is: "user", "item", "rating", "time", ..."""
+        """The columns whose name stands for this role: "user", "item", "rating", "time", ..."""
         return [place for place, name in enumerate(self.names) if role_of(name) == role]
 
 
@@ -39,7 +39,7 @@ def role_of(name: str) -> str:
 
 
 def _name(name: Any) -> str:
-    """A column's name; what is none, such as a column itself, has none."""
+    """A column's name; None for anything that is not a name, such as a column itself."""
     return str(name) if isinstance(name, (str, int, np.integer)) else ""
 
 
@@ -65,7 +65,7 @@ def frame_of(value: Any) -> Optional[Frame]:
 
 
 def _by_protocol(value: Any) -> Optional[Frame]:
-    """What says only how it could be read, for a library that can."""
+    """An object that offers only an interchange protocol, read by a library that knows it."""
     if hasattr(value, "__dataframe__"):
         try:
             from pandas.api.interchange import from_dataframe  # type: ignore[import-untyped,import-not-found,unused-ignore]
@@ -96,8 +96,8 @@ def _is_series(value: Any) -> bool:
 
 
 def _made_of(value: Any, make: Callable[[Any], Any]) -> Any:
-    """What another library makes of it. What that says when it fails may be about people, and is
-    not repeated."""
+    """What another library makes of it. Its error messages may be about people, and are not
+    repeated."""
     try:
         return make(value)
     except MemoryError:
@@ -135,7 +135,7 @@ def frame_of_dict(value: Mapping[Any, Any]) -> Optional[Frame]:
 
 
 def check_lengths(what: str, *columns: list[Any]) -> None:
-    """Of columns of one table; what is beyond the shortest would be lost without a word."""
+    """Checks the columns of one table; values beyond the shortest column would be lost silently."""
     if len(set(map(len, columns))) > 1:
         raise InputError(
             lib.DPMF_ERR_INPUT_COUNT,

@@ -43,13 +43,14 @@ def _float_end(kind: Any) -> float:
 
 
 def whole_of(value: Any) -> Optional[int]:
-    """The whole number that a float is, where it stands for no other; None when it is none."""
+    """The whole number that a float stands for; None if it is not whole, or could stand for
+    several."""
     return (int(value)
             if abs(float(value)) < _float_end(type(value)) and value.is_integer() else None)
 
 
 def id_bytes(value: Any) -> Optional[bytes]:
-    """The bytes of an id; None when this is no id."""
+    """The bytes of an id; None when this is not an id."""
     if isinstance(value, str):
         return encoded(value)
     if isinstance(value, bytes):
@@ -66,7 +67,7 @@ def _is_too_large(value: Any) -> bool:
 
 
 def refuse_id(name: str, value: Any, is_private: bool = False) -> InputError:
-    """What to raise about something that is no id; where it is private, with its type alone."""
+    """The exception for something that is not an id; in a private run it names only the type."""
     hint = ""
     if isinstance(value, (float, np.floating)) and value == value:
         hint = LARGE_FLOATS if _is_too_large(value) else SMALL_FLOATS
@@ -140,7 +141,7 @@ def _distinct(values: Sequence[Any]) -> Optional[dict[Any, int]]:
 
 
 def _plain_floats(values: Sequence[Any]) -> Sequence[Any]:
-    """With whole numbers, or None, in the place of floats: 2.0**60 equals 2**60, and is no id."""
+    """Floats replaced by whole numbers or None: 2.0**60 equals 2**60, but is not an id."""
     if float not in set(map(type, values)):
         return values
     return [whole_of(value) if type(value) is float else value for value in values]
@@ -181,7 +182,8 @@ def _number_whole(whole: IntArray) -> Numbered:
 
 
 def _tell_large(column: Column, name: str) -> None:
-    """How many ids a column of floats has lost: a tenth of them is more than stray records."""
+    """Reports how many ids a column of floats has lost: a tenth of them is more than a few stray
+    records."""
     values = column.values
     if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
         return
@@ -196,7 +198,7 @@ def _tell_large(column: Column, name: str) -> None:
 
 
 def number_ids(values: Any, name: str, skip_bad: bool = False) -> Numbered:
-    """A column of ids, numbered. What is no id is refused or, with `skip_bad`, numbered -1."""
+    """A column of ids, numbered. What is not an id is refused or, with `skip_bad`, numbered -1."""
     column = column_of(values, name, "ids")
     found = _whole_numbers(column)
     if found is None:

@@ -24,10 +24,10 @@ def budget(value: Union[float, str], accept_epsilon: bool = False) -> Any:
 def init_ledger(path: Union[str, Path, None] = None) -> None:
     """Makes an empty ledger, for the releases to come.
 
-    A ledger at a path of its own is made by this alone: a path that is mistyped must not begin a
-    second one that knows nothing of the first. The one in the usual place (None) is also made by
-    the first release. One that is there already is refused, unless it came without its lock file,
-    as from another machine: then it is accepted as the newest copy.
+    Only this function makes a ledger at a path of its own: a mistyped path must not begin a second
+    ledger that knows nothing of the first. The ledger in the usual place (None) is also made by the
+    first release. A ledger that exists already is refused, unless it has no lock file because it
+    was copied from another machine: then it is accepted as the newest copy.
     """
     error = new_error()
     check(lib.dpmf_ledger_init(ffi.NULL if path is None else path_bytes(path), ffi.NULL, error),

@@ -1,5 +1,5 @@
-"""What a model has beside fitting and recommending: how well it predicts, how sure it is, its
-vectors for other tools, and the manners that scikit-learn expects of an estimator."""
+"""What a model can do besides fitting and recommending: evaluation, intervals, exports, and what
+scikit-learn expects of an estimator."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ class Measured:
         file. `history` is what each user has rated before: it is left out of lists, and users of a
         release are first fitted to it, as they would be at home. With `ranking=n` lists of the n
         best items are measured too; `like` is the smallest test rating that counts as wanted,
-        `taste` and `by` order the lists as in `recommend`. In the answer, figures that were not
-        measured are missing, and those without a meaning NaN.
+        `taste` and `by` order the lists as in `recommend`. In the result, figures that were not
+        measured are missing, and meaningless ones are NaN.
 
         `candidates` are rows of a user, an item that the user is known to want and other items, or
-        a file of them with a header (``user,item,negatives``): the answer's ``"candidates"`` says
+        a file of them with a header (``user,item,negatives``): the result's ``"candidates"`` says
         how often the wanted one is among the `n` best of its row (``hr``, ``ndcg``, ``mrr``). With
         them, `test` may be left out.
 
@@ -120,7 +120,7 @@ class Measured:
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the variance of the ratings `y` that the model predicts for the pairs `X` (a
-        table of two columns, users and items): R squared, as scikit-learn's regressors have it."""
+        table of two columns, users and items): R squared, as in scikit-learn's regressors."""
         if pairs_of(X) is None:
             raise usage("score needs a table of two columns, users and items, and their ratings",
                         "for other forms of ratings: evaluate")
@@ -128,8 +128,8 @@ class Measured:
 
     def interval(self, users: Any, items: Any, level: float = 0.9) \
             -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """The range that each rating is in with this probability, if the model is right: the lower
-        and the upper ends, within the scale; NaN for whoever or whatever the model does not know.
+        """The interval that contains each rating with this probability, if the model is right: the
+        lower and the upper ends, within the scale; NaN for users and items the model does not know.
 
         It comes from the samples that a model fitted with `average=True` keeps.
 

@@ -12,8 +12,8 @@ from ._frames import frame_of
 
 
 def pairs_of(table: Any) -> Optional[tuple[Any, Any]]:
-    """The users and the items of a table of two columns; None when this is none. Columns whose
-    names say what they are may stand in any order; else users come first."""
+    """The users and the items of a table of two columns; None for anything else. Columns whose
+    names say what they are may be in any order; otherwise users come first."""
     shape = getattr(table, "shape", None)
     if shape is None:  # a list of pairs, as scikit-learn accepts it too
         if not isinstance(table, list) or not table or not all(

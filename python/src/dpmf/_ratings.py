@@ -1,4 +1,4 @@
-"""Ratings in whatever form they come, as a store of the library.
+"""Ratings in any form, as a store of the library.
 
 Arrays, sparse and dense matrices, data frames, files: each becomes columns of users, items, ratings
 and times, and those are read by the library where they are.
@@ -121,8 +121,8 @@ def _check_shape(shape: tuple[int, ...], is_masked: bool) -> None:
 
 
 def _from_arrow(value: Any, names: Named, ranks: bool, is_private: bool = False) -> Given:
-    """The library finds the columns; whether they are events, and their ids texts, is the schema's
-    to say."""
+    """The library finds the columns; the schema says whether they are events, and whether ids are
+    texts."""
     table = Table(value, is_private)
     found = {role: [field for field in table.fields if role_of(field.name) == role]
              for role in ("user", "item", "rating", "count")}
@@ -373,7 +373,7 @@ def import_ratings(source: Any, output: Any, *, user: Optional[str] = None,
     ``__arrow_c_array__``: of polars, pyarrow, DuckDB and others, and of pandas where pyarrow is
     installed. Its rows are read where they are. `user`, `item`, `rating` and `time` are the names
     of its columns, where these are not the usual ones. With ``on_error="skip"`` bad records, such
-    as those with a null, are counted and skipped. A file that is there already and is no store
+    as those with a null, are counted and skipped. A file that exists already and is not a store
     needs `replace`.
     """
     if on_error not in ("fail", "skip"):

@@ -1,7 +1,7 @@
 """Columns read record by record: what a value means follows from that value, and from no other.
 
-The type of an array follows from all of its values: one id that is missing makes floats of whole
-numbers, one word texts of ratings. So that nobody decides how the records of others are read, the
+The type of an array follows from all of its values: one missing id turns whole numbers into floats,
+one word turns ratings into texts. So that nobody decides how the records of others are read, the
 same value means the same in every array, list or frame. Clean arrays of numbers are read as arrays,
 the rest value by value.
 """
@@ -52,8 +52,8 @@ class Column(NamedTuple):
 
 
 def _real_parts(values: Sequence[Any]) -> Sequence[Any]:
-    """Complex numbers that have no imaginary part as what they are without: one that has makes
-    complex all others of an array."""
+    """Complex numbers without an imaginary part as real ones: a single complex number makes a whole
+    array complex."""
     if not any(issubclass(kind, (complex, np.complexfloating)) for kind in set(map(type, values))):
         return values
     return [
@@ -87,7 +87,7 @@ def _column_of_array(values: Any) -> Column:
 
 
 def column_of(values: Any, name: str, of: str) -> Column:
-    """A list as it is, since NumPy would make texts of a mixed one; anything else as an array."""
+    """A list as it is, since NumPy would turn a mixed one into texts; anything else as an array."""
     if isinstance(values, (list, tuple)):
         return Column(values)
     if isinstance(values, (str, bytes)):
@@ -130,7 +130,7 @@ def are_missing(array: npt.NDArray[Any]) -> Mask:
 
 
 def is_whole(value: Any) -> bool:
-    """A whole number; a span of time is none, though NumPy counts it among the integers."""
+    """A whole number; not a span of time, though NumPy counts it among the integers."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
 
 
@@ -142,7 +142,7 @@ def is_number(value: Any) -> bool:
 
 
 def _parse(text: Union[str, bytes]) -> float:
-    """A number as the library reads it in files; NaN when this is none."""
+    """A number as the library reads it in files; NaN when this is not a number."""
     try:
         data = text if isinstance(text, bytes) else text.strip(" \t").encode("ascii")
     except UnicodeEncodeError:
@@ -152,7 +152,7 @@ def _parse(text: Union[str, bytes]) -> float:
 
 
 def _number(value: Any) -> Optional[float]:
-    """A rating; None when this is no number."""
+    """A rating; None when this is not a number."""
     if isinstance(value, (str, bytes)):
         parsed = _parse(value)
         return None if math.isnan(parsed) else parsed
@@ -168,7 +168,8 @@ def _refuse_number(place: int, value: Any) -> InputError:
 
 
 def _number_array(column: Column) -> Optional[npt.NDArray[Any]]:
-    """Ratings that are numbers all of them, as float32 or float64: themselves if they are that."""
+    """Ratings that are all numbers, as float32 or float64, without a copy if they are that
+    already."""
     values = column.values
     if isinstance(values, np.ndarray):
         if values.dtype.kind not in "iuf":
@@ -182,7 +183,8 @@ def _number_array(column: Column) -> Optional[npt.NDArray[Any]]:
 
 
 def ratings_of(ratings: Any, skip_bad: bool) -> npt.NDArray[Any]:
-    """Ratings as float64 or float32. What is no number is refused or, with `skip_bad`, NaN."""
+    """Ratings as float64 or float32. What is not a number is refused or, with `skip_bad`, becomes
+    NaN."""
     column = column_of(ratings, "ratings", "ratings")
     array = _number_array(column)
     if array is not None and column.missing is not None and column.missing.any():
@@ -241,7 +243,7 @@ def _time(value: Any) -> Optional[int]:
 
 
 def _time_array(column: Column) -> Optional[npt.NDArray[np.int64]]:
-    """Times that are of one kind all of them, and any of them can be."""
+    """Times that are all of one kind, none of which can be bad."""
     array = column.values
     if not isinstance(array, np.ndarray):
         try:
@@ -265,8 +267,8 @@ def _time_array(column: Column) -> Optional[npt.NDArray[np.int64]]:
 def times_of(times: Any, skip_bad: bool) -> tuple[npt.NDArray[np.int64], Optional[Mask]]:
     """Seconds since 1970, of numbers, texts, or dates and times of NumPy, Python or a frame.
 
-    What is not a time is refused or, with `skip_bad`, marked in the mask. One that is missing is no
-    time, and no fault.
+    What is not a time is refused or, with `skip_bad`, marked in the mask. A missing time is not an
+    error.
     """
     column = column_of(times, "timestamps", "times")
     array = _time_array(column)

@@ -1,4 +1,4 @@
-"""What is done with releases that exist: adding items, and taking them away again."""
+"""What is done with existing releases: adding items, and removing them again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def extend_release(release: PathLike, catalogue: PathLike, item_features: PathLi
                    path: PathLike, *, replace: bool = False) -> dict[str, Any]:
     """Adds the new items of `catalogue` to a release, placed by their public features.
 
-    Post-processing of what is public: no epsilon is spent and no ledger is asked. The statement of
+    Post-processing of what is public: no epsilon is spent, and no ledger is used. The statement of
     the new release, written to `path`, names its parent. Returns what was done: ``items``,
     ``new_items``, ``known_items``, ``undescribed``, ``features``, ``parent``, ``id`` and ``kind``,
     which is the parent's. A file that is there already needs `replace`.
@@ -40,7 +40,7 @@ def extend_release(release: PathLike, catalogue: PathLike, item_features: PathLi
 
 
 def parent_release(release: PathLike, path: PathLike, *, replace: bool = False) -> None:
-    """Writes the release that an extended one was made of, byte by byte as it was published. A file
-    that is there already needs `replace`."""
+    """Writes the release that an extended one was made from, byte for byte as it was published. A
+    file that is there already needs `replace`."""
     error, run = new_error(), Run(replace=flag("replace", replace))
     check(lib.dpmf_release_parent(path_bytes(release), path_bytes(path), run.pointer, error), error)

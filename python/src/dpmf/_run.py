@@ -30,7 +30,7 @@ class Epoch(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What a progress callback is given: where the work has come to."""
+    """What a progress callback receives: the progress of the work."""
 
     phase: str  #: "reading", "sorting", "training", ...; "epoch" when one has ended
     unit: str  #: what is counted
@@ -65,7 +65,7 @@ class Run:
     def __init__(self, n_threads: int = 0, memory: int = 0, shown: Any = None,
                  replace: bool = False) -> None:
         """`shown` has a `callback` for progress, or None, and is closed after every call; `replace`
-        lets outputs take the place of releases and of files of other kinds."""
+        lets outputs replace releases and files of other kinds."""
         error = new_error()
         check(lib.dpmf_machine_check(error), error)  # DPMF_CORES and the like
         self.epochs: list[Epoch] = []

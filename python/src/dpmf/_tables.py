@@ -1,7 +1,7 @@
 """The small public tables of a private run: from Python objects to files that the library reads.
 
 Lists, arrays, series, dicts and frames are read as what they are. What cannot be understood is
-refused by its shape and the names of its columns, before any rating is looked at.
+refused, by its shape and the names of its columns, before any rating is read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def file_of(value: Any, path: Path, write: Callable[[Any, Any], None]) -> bytes:
 
 
 def _id_text(name: str, value: Any) -> str:
-    """The id as text. What is none is not shown: given in the wrong place, it can be a person."""
+    """The id as text. What is not an id is not shown: it could be a person's, given in the wrong
+    place."""
     text = id_bytes(value)
     if text is None:
         raise refuse_id(name, value, is_private=True)
@@ -66,7 +67,8 @@ def _refuse_shape(value: Any) -> UsageError:
 
 
 def _refuse_people(names: Iterable[Any]) -> None:
-    """A table about people is no catalogue; its names alone decide, as for headers of files."""
+    """A table about people is not a catalogue; only its column names decide, as for headers of
+    files."""
     for name in names:
         if not isinstance(name, str) or name.strip().lower().startswith("public:"):
             continue
@@ -175,7 +177,8 @@ def _wishes(wishes: Any) -> list[tuple[Any, Any]]:
 
 
 def write_wishes(wishes: Any, table: Any) -> None:
-    """Whose wish is at fault is not said: ids of people belong in no message of a private run."""
+    """Errors do not say whose wish is at fault: messages of a private run never contain people's
+    ids."""
     table.writerow(["user", "epsilon"])
     rows = _wishes(wishes)
     # a stream that was read before looks like this
@@ -252,7 +255,7 @@ def write_user_features(features: Any, table: Any) -> None:
 
 
 def feature_files(folder: Path, item_features: Any, user_features: Any) -> tuple[Any, Any]:
-    """Tables of features as files, those that are given; else None."""
+    """Tables of features as files; None for those that are not given."""
     items = users = None
     if item_features is not None:
         items = file_of(item_features, folder / "item_features", write_features)

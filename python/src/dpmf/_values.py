@@ -1,4 +1,4 @@
-"""Parameters, looked at before the library sees them."""
+"""Parameters, checked before the library sees them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def is_writable(value: int) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A parameter in a message: a short text or a number as it is, and of anything else its kind
-    alone, because tables, lists and dicts hold people."""
+    """A parameter in a message: a short text or a number as it is, and of anything else only its
+    type, because tables, lists and dicts hold people's data."""
     if isinstance(value, int) and not is_writable(value):
         return f"<int of {value.bit_length()} bits>"
     if value is None or isinstance(value, (bool, int, float, str, bytes, os.PathLike, np.number)):
@@ -53,7 +53,7 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
 
 
 def float_of(value: Any) -> Optional[float]:
-    """A number as a float; None when this is none. What Python says of that repeats the value, so
+    """A number as a float; None for anything else. Python's own error would repeat the value, so
     nothing is raised."""
     if isinstance(value, (str, bytes, bool)):
         return None
@@ -121,7 +121,7 @@ def text_bytes(name: str, value: Any) -> bytes:
 
 
 def path_bytes(path: Any) -> bytes:
-    """The name of a file; a TypeError when it is of a type that names none."""
+    """The name of a file; a TypeError for a type that cannot name one."""
     try:
         data = os.fsencode(path)
     except UnicodeEncodeError:

@@ -48,9 +48,9 @@ def split(ratings: Any, train: PathLike, test: PathLike, *, test_fraction: float
     """Splits ratings into two stores, which `Model.fit_file` and `Model.evaluate` read: both
     appear, or neither.
 
-    `by` is "random", each rating by a coin of its own; "user", whole users; or "time", the latest
-    ratings. The coins follow from the seed and the ids alone. The files can be read by their owner
-    only; what is there already and is no store needs `replace`.
+    `by` is "random", each rating at random; "user", whole users at random; or "time", the latest
+    ratings. The random choice depends only on the seed and the ids. Only their owner can read the
+    files; a file that exists already and is not a store needs `replace`.
     """
     if by not in SPLITS:
         raise usage(f"by={shown(by)} is no way to split", f"one of: {', '.join(SPLITS)}")
@@ -77,7 +77,7 @@ def synth(path: PathLike, *, like: Optional[str] = None, users: Optional[int] = 
           n_threads: int = 0, progress: Any = None, replace: bool = False) -> dict[str, Any]:
     """Writes a store of made-up ratings, from a planted model: of the shape of a known set
     (`like="ml-1m"`), or of these sizes. `catalogue` receives ids and made-up titles as CSV, `truth`
-    the planted vectors. What is there already needs `replace`, unless it is of the same kind.
+    the planted vectors. A file that exists already needs `replace`, unless it is of the same kind.
 
     >>> import dpmf, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -115,7 +115,7 @@ def synth(path: PathLike, *, like: Optional[str] = None, users: Optional[int] = 
 def write_csv(ratings: Any, path: PathLike, *, n_threads: int = 0, progress: Any = None,
               replace: bool = False) -> int:
     """Writes ratings (a store, any other file, or what `Model.fit` takes) as CSV, exact to the bit.
-    A file that is there already needs `replace`. @return the number of bytes"""
+    A file that exists already needs `replace`. @return the number of bytes"""
     run = _run(n_threads, None, progress, replace)
     store = _open(ratings, run)
     size = ffi.new("uint64_t *")
@@ -168,10 +168,10 @@ def tune(ratings: Any, model: Optional[Model] = None, *, valid: Any = None,
     """Searches for the parameters with which a model predicts best, on a part of the ratings held
     back (or on `valid`), as ``dpmf tune`` does.
 
-    `model` has what all trials have in common, and where the search begins; `hold` names parameters
-    to keep. Settings that were chosen from private ratings are outside the proof of a release that
-    is made with them: where releases are made of the same people, name them with `population`, and
-    the ledger records the search.
+    `model` gives what all trials have in common, and where the search begins; `hold` names
+    parameters to keep. Settings that were chosen from private ratings are outside the proof of a
+    release that is made with them: where releases are made of the same people, name them with
+    `population`, and the ledger records the search.
     """
     model = Model() if model is None else model
     parameters = model.get_params()

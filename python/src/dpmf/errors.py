@@ -1,9 +1,9 @@
 """What can go wrong, as exceptions.
 
-Every exception of this package is a `DpmfError` with the library's code, what happened and, mostly,
-a hint: the one thing that would fix it. Each is also the built-in exception that stands for the
-same kind of mistake, so that ``except ValueError`` or ``except FileNotFoundError`` catch what one
-would expect.
+Every exception of this package is a `DpmfError` with the library's code, what happened and,
+usually, a hint: the one thing that would fix it. Each is also the built-in exception that stands
+for the same kind of mistake, so that ``except ValueError`` or ``except FileNotFoundError`` catch
+what one would expect.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class InputError(DpmfError, ValueError):
 
 
 class ModelError(DpmfError, ValueError):
-    """A file is no model, or is damaged."""
+    """A file is not a model, or is damaged."""
 
 
 class KindError(ModelError, AttributeError):
@@ -130,7 +130,7 @@ class UnknownIdError(DpmfError, KeyError):
 
 
 class TrainingError(DpmfError, ArithmeticError):
-    """Training did not come to an end that makes sense."""
+    """Training failed, for example because it diverged."""
 
 
 class PrivacyError(DpmfError):
@@ -146,7 +146,7 @@ class BudgetExceeded(PrivacyRefused):
 
 
 class NotVerified(PrivacyError):
-    """A release says things about itself that do not hold."""
+    """A release's statement about itself does not hold."""
 
 
 class LedgerError(PrivacyError):
@@ -154,7 +154,7 @@ class LedgerError(PrivacyError):
 
 
 class DpmfWarning(UserWarning):
-    """Something that one should know, but that is no error."""
+    """Something to know that is not an error."""
 
 
 class PrivacyWarning(DpmfWarning):
@@ -294,7 +294,7 @@ def told(doing: str, name: str, code: int) -> Iterator[None]:
 
 
 def warn(message: str, category: type[DpmfWarning] = DpmfWarning) -> None:
-    """A warning that names the line which called into this package, however deep it comes from."""
+    """A warning that names the line that called this package, however deep it comes from."""
     home, level, frame = str(Path(__file__).parent), 1, sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(home) and frame.f_back:
         frame, level = frame.f_back, level + 1

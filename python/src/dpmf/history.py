@@ -43,8 +43,8 @@ class HistoryEntry(NamedTuple):
 
 
 class History(NamedTuple):
-    """A history that was matched: ratings for `Model.fold_in`, the items that were had, rated or
-    not, and all entries, for someone to look at and correct."""
+    """A history that was matched: ratings for `Model.fold_in`, all matched items, rated or not, and
+    all entries, to look at and correct."""
 
     service: str
     ratings: dict[Any, float]
@@ -53,7 +53,7 @@ class History(NamedTuple):
 
 
 def _title_text(shelf: Shelf, titles: Optional[Titles]) -> bytes:
-    """A title for each item of the model, ended by NUL; its id where there is none."""
+    """A title for each item of the model, terminated by NUL; its id where there is none."""
     ids = shelf.items.array.tolist()
     if titles is None:
         named: list[Any] = list(ids)
@@ -101,7 +101,7 @@ def _warn_left_out(info: Any) -> None:
 
 
 def read_history(shelf: Shelf, path: Any, titles: Optional[Titles]) -> History:
-    """Reads and matches a file; what is left out is warned of."""
+    """Reads and matches a file, and warns of what is left out."""
     name = os.fsdecode(path_bytes(path))
     with told("read", name, lib.DPMF_ERR_IO_READ), open(name, "rb") as file:
         data = file.read()

@@ -60,8 +60,8 @@ class Model(Measured):
     n_factors : int, optional
         Length of the vectors. Like everything that is None: the library's own choice.
     n_epochs, learning_rate, decay, regularization : optional
-        Of training; not with `epsilon`, where a public rule decides. What is None is found by short
-        trials first (see `adapt`), but for the decay.
+        Settings of training; not with `epsilon`, where a public rule decides. Those that are None,
+        except for the decay, are found by short trials first (see `adapt`).
     epsilon : float, optional
         Makes a private release, with this privacy loss.
     delta : float
@@ -70,32 +70,32 @@ class Model(Measured):
         The smallest and the largest rating there can be. Needed with `epsilon`, as those that were
         given are private; ratings outside are dropped then, and refused otherwise.
     catalogue : list of items, frame, dict, or path, optional
-        All items that can be rated, whether anyone did or not; needed with `epsilon`. Of a frame,
-        the one column (or the index) that is named as items are; of a dict, its keys, or that
+        All items that can be rated, whether anyone did or not; needed with `epsilon`. For a frame,
+        the one column (or the index) whose name stands for items; for a dict, its keys, or that
         column if it is a dict of columns. A file is in one of the forms of
         docs/formats/catalogue.md.
     mechanism : str
         "auto", or one that ``dpmf train --help`` lists, such as "residual" or "biases".
     item_features : dict, frame, or path, optional
         What is known about items: ``{item: {"genre": "comedy|drama", "year": 1999}}``, or a frame
-        with a column of items; with `epsilon` it must be public. Without, items that nobody rated
-        are placed by it in the model that is fitted, and "sgd" draws those with few ratings to
-        where others like them are.
+        with a column of items; with `epsilon` it must be public. Without `epsilon`, items that
+        nobody rated are placed by their features, and "sgd" moves items with few ratings towards
+        similar ones.
     user_features : dict, frame, or path, optional
-        The same of users; not with `epsilon`. Both have to be given to `load` again: a file keeps
-        only those with ratings.
+        The same for users; not with `epsilon`. Both have to be given to `load` again: a file keeps
+        only users and items with ratings.
     user_privacy : dict, frame, series, or path, optional
         ``{user: epsilon}`` of users who want a smaller one; 0 leaves a user out. A frame has
-        columns of both, or the users as an index of that name, as a series has. Whom no rating
-        matches is counted in a warning, before anything is spent, and decides nothing.
+        columns of both, or the users as an index of that name, as a series has. Users without
+        ratings are counted in a warning, before anything is spent, and have no effect.
     about : dict or path, optional
         What you declare about a release: ``{"controller": "Example Library", "contact": ...}``,
         with the names of docs/formats/about.md. It is published, and marked as not verified.
     population, ledger, ledger_budget : optional
         Whose budget is spent; the file in which that is recorded, which `init_ledger` made, by
-        default the one of whoever runs this; how much the population may spend in all, as a mu or
-        as an epsilon at a delta ("5@1e-5"). What it has spent by then is logged after every fit,
-        and in `report_`.
+        default the user's own; how much the population may spend in all, as a mu or as an epsilon
+        at a delta ("5@1e-5"). What it has spent by then is logged after every fit, and in
+        `report_`.
     random_state : int, optional
         Seed of training: the same ratings give the same model, with `deterministic` bit for bit.
         None is the library's own seed. Not with `epsilon`: noise comes from the operating system.
@@ -110,7 +110,7 @@ class Model(Measured):
         None shows progress in notebooks and on terminals, with tqdm where it is installed; True
         always, False never. A function is called with a `Progress` now and then, in the thread that
         called `fit`. What it raises ends the fit and is raised there; when it returns False after
-        an epoch, training ends with what there is by then.
+        an epoch, training ends and keeps the model as it is then.
     patience : int, optional
         Epochs without gain on `valid` (see `fit`) before training stops; 0: never.
     solver : str, optional
@@ -119,29 +119,29 @@ class Model(Measured):
         With `goal="ranking"`, the weight of a pair that was not observed; None: by the number of
         events.
     count_weight : float, optional
-        With `goal="ranking"`, of events: one that happened n times weighs 1 + count_weight ln(n);
+        With `goal="ranking"` and events: one that happened n times weighs 1 + count_weight ln(n);
         None: all weigh 1.
     average : bool
         With a sampler: predict with the average of many samples, which also gives `interval`.
     burn_in, n_samples, n_chains, step : optional
-        Of a sampler: epochs before samples count, the most samples to keep, independent chains, and
-        the step of an epoch.
+        With a sampler: epochs before samples count, the largest number of samples to keep, the
+        number of independent chains, and the step of an epoch.
     snapshot : path, optional
         A file that is written during the fit, after every `snapshot_every` epochs (1) and when it
         is interrupted; `fit(..., resume=snapshot)` continues from there.
     adapt : bool
         With "sgd": find the number of epochs, the step size and the penalty by a few short trials
-        on ratings held back, as far as no parameter gives them; `report_["adapted"]` says what was
+        on ratings held back, unless a parameter gives them; `report_["adapted"]` says what was
         found. False trains with fixed settings.
     goal : str, optional
         "rating", to predict ratings, or "ranking", to recommend. None: ranking when `fit` is given
-        events (pairs of users and items, with counts or without), else rating. With
+        events (pairs of users and items, with counts or without), otherwise rating. With
         `goal="ranking"` a sparse matrix holds counts.
     like : float or "any", optional
-        With `goal="ranking"`, from ratings: those of at least so much are what people liked, or all
-        of them.
+        With `goal="ranking"`, from ratings: those of at least this value are what people liked, or
+        all of them.
     catalogue_from_ratings : bool
-        In place of a catalogue: shows which items anyone rated; the release is then partial, not
+        Instead of a catalogue: shows which items anyone rated; the release is then partial, not
         proven.
     declared_users : int, optional
         How many users there are, if that is public: delta is checked against it.
@@ -295,16 +295,17 @@ class Model(Measured):
         Either three columns of the same length, `users`, `items` and `ratings` (and `timestamps`),
         where ids are whole numbers or texts. Or one argument: a sparse matrix of SciPy, users by
         items; a dense one, in which what was not rated is NaN or masked; or a data frame whose
-        columns name users, items and ratings. Of a pair that occurs twice the last rating counts.
+        columns name users, items and ratings. If a pair occurs twice, the last rating counts.
 
         A frame is of pandas or polars (lazy ones too), or anything with Arrow's
         ``__arrow_c_stream__`` or ``__arrow_c_array__``: tables and readers of pyarrow, relations of
-        DuckDB, cursors of ADBC. Where its columns have other names than the usual ones, `user`,
-        `item`, `rating` and `time` are theirs.
+        DuckDB, cursors of ADBC. Where its columns have unusual names, `user`, `item`, `rating` and
+        `time` give them.
 
         Events, what people played, bought or clicked, need no ratings: `users` and `items` alone,
         or with `counts`; a frame without a column of ratings; or, with ``goal="ranking"``, a sparse
-        matrix of counts. Counts of a pair add up. A count is a whole number from 1 to 2**53 - 1.
+        matrix of counts. Counts of the same pair are added. A count is a whole number from 1 to
+        2**53 - 1.
 
         As scikit-learn calls it, ``fit(X, y)``: a table of two columns, users and items, and their
         ratings.
@@ -352,10 +353,10 @@ class Model(Measured):
         """Trains a fitted model further, on new ratings alone, in any form that `fit` takes; one
         that is not fitted yet is fitted to them.
 
-        New users and items are added. Vectors of old ones are held by as many ratings as stand
-        behind them, and those without new ratings stay as they are. A rating that has changed
-        counts as one more. `n_epochs` (2) is how often users and items are fitted in turn. Factors,
-        penalties and the goal are the model's.
+        New users and items are added. Vectors of old ones are held in place with the weight of the
+        ratings behind them, and those without new ratings stay as they are. A rating that has
+        changed counts as one more. `n_epochs` (2) is how often users and items are fitted in turn.
+        Factors, penalties and the goal are the model's.
 
         >>> import dpmf
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -398,8 +399,8 @@ class Model(Measured):
 
         `format`, `columns`, `separator` and `events` say what the file does not say itself, as the
         options of that name do on the command line. For a private release a header must name the
-        columns, or the layout must be declared by these: else one person's record would decide how
-        all others are read. A store must have been imported so.
+        columns, or the layout must be declared by these: otherwise one person's record would decide
+        how all others are read. A store must have been imported in this way.
         """
         path_bytes(path)  # a path that is none is told before anything else
 
@@ -471,7 +472,7 @@ class Model(Measured):
 
     @property
     def goal_(self) -> str:
-        """ "rating", or "ranking" of a model whose scores order items and are no ratings."""
+        """ "rating", or "ranking" for a model whose scores order items and are not ratings."""
         return "ranking" if self._ready.file.ranks else "rating"
 
     @property
@@ -544,7 +545,7 @@ class Model(Measured):
 
     @property
     def report_(self) -> dict[str, Any]:
-        """About the fit, for whoever made it; in no file. Of a release it has **private
+        """About the fit, for whoever made it; not part of any file. For a release it has **private
         figures**."""
         return dict(self._ready.report)
 
@@ -576,9 +577,9 @@ class Model(Measured):
     # ---- use -----------------------------------------------------------------------------------
 
     def fold_in(self, ratings: Ratings, titles: Optional[Titles] = None) -> User:
-        """Someone whom the model does not know, fitted to ratings of their own: a dict, a pair of
-        arrays, items and ratings, or a file as Letterboxd, IMDb, Goodreads, StoryGraph, Trakt,
-        Netflix, Spotify or Last.fm exports it, which is matched by `titles` as `read_history` does.
+        """Someone the model does not know, fitted to ratings of their own: a dict, a pair of arrays
+        (items and ratings), or a file that Letterboxd, IMDb, Goodreads, StoryGraph, Trakt, Netflix,
+        Spotify or Last.fm exported, which is matched by `titles` as `read_history` does.
 
         >>> import dpmf
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -592,9 +593,10 @@ class Model(Measured):
         return User(self._ready.shelf, ratings, titles)
 
     def read_history(self, path: Any, titles: Optional[Titles] = None) -> History:
-        """A file as another service exports it, matched with the model's items by title and year:
-        what was matched, how surely, and what was not (docs/titles.md). `titles` is a dict of items
-        and titles, or a title for each of `items_`; without it items are compared by their ids.
+        """A file that another service exported, matched with the model's items by title and year:
+        what was matched, with what certainty, and what was not (docs/titles.md). `titles` is a dict
+        of items and titles, or a title for each of `items_`; without it items are compared by their
+        ids.
 
         >>> import dpmf, pathlib, tempfile
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -620,9 +622,9 @@ class Model(Measured):
 
         `user` is one that the model was fitted on; or `ratings` are someone's own, as for
         `fold_in`, with `titles` where they are a file of another service. With neither, the items
-        that everyone likes best. What was rated says what a user chooses, and is left out; with
-        `exclude_seen=False` what a user of the model rated is not looked at. `exclude` are further
-        items to leave out, `include` the only ones to choose from.
+        that everyone likes best. What was rated counts as what a user chose, and is left out; with
+        `exclude_seen=False` what a user of the model rated is ignored. `exclude` are further items
+        to leave out, `include` the only ones to choose from.
 
         Items are ordered by a score: how much everyone likes them, and how much they are to the
         person's taste. `taste` is the dial between the two, from 0, the crowd, to 1, my taste; 0.5
@@ -693,8 +695,8 @@ class Model(Measured):
         return seen
 
     def similar_items(self, item: Id, n: int = 10) -> Recommendations:
-        """The n items whose vectors point most nearly the same way, with the cosines; itself left
-        out."""
+        """The n items whose vectors point in the most similar direction, with the cosines; the item
+        itself is left out."""
         shelf = self._ready.shelf
         number = shelf.find_item(item)
         scored, error = shelf.room(n), new_error()
@@ -711,13 +713,13 @@ class Model(Measured):
 
     def predict(self, users: Any = None, items: Any = None, *, ratings: Optional[Ratings] = None,
                 clip: bool = True) -> Any:
-        """The ratings that are expected.
+        """The predicted ratings.
 
-        ``predict(users, items)`` of a checkpoint: pairs, or one of the one kind for all of the
-        other. Whoever and whatever the model does not know counts as average. ``predict(items=...,
-        ratings=...)`` for someone with ratings of their own. Within the scale of the ratings,
-        unless `clip` is False. A float for one pair, else an array. ``predict(X)``, as scikit-learn
-        calls it: a table of two columns, users and items.
+        ``predict(users, items)`` with a checkpoint: pairs, or one user for all items, or one item
+        for all users. Unknown users and items count as average. ``predict(items=..., ratings=...)``
+        for someone with ratings of their own. Within the scale of the ratings, unless `clip` is
+        False. A float for one pair, otherwise an array. ``predict(X)``, as scikit-learn calls it: a
+        table of two columns, users and items.
         """
         pairs = pairs_of(users) if items is None and ratings is None else None
         if pairs is not None:
@@ -749,9 +751,9 @@ class Model(Measured):
     # ---- files ---------------------------------------------------------------------------------
 
     def save(self, path: PathLike, *, replace: bool = False) -> None:
-        """Writes the model to a safetensors file, whole or not at all. A checkpoint is for its
-        owner alone; a release is for everyone. A release or another file that is there already
-        needs `replace`; a checkpoint does not."""
+        """Writes the model to a safetensors file, whole or not at all. Only its owner can read a
+        checkpoint; a release is for everyone. Replacing a release or another file needs `replace`;
+        replacing a checkpoint does not."""
         self._ready.file.save(path, flag("replace", replace))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -824,16 +826,16 @@ def opener(ratings: Any, ranks: bool = False, likes: bool = False) -> OpenStore:
 def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str = "auto",
          n_threads: int = 0, item_features: Any = None, user_features: Any = None,
          catalogue: Optional[PathLike] = None) -> Model:
-    """Opens a checkpoint or a release: one of `Model.save`, or of ``dpmf train``.
+    """Opens a checkpoint or a release that `Model.save` or ``dpmf train`` wrote.
 
     A release is checked: its digest, that it holds nothing else, and the arithmetic of its privacy
     statement. With `verify` False the last is left to `privacy_`. `history` are the ratings that a
     checkpoint's users have given, in any form that `fit` or `fit_file` take (columns as a tuple),
-    so that what was rated can be left out. `ids` is the type of ids in answers, "int" or "str";
-    "auto" gives whole numbers where all of them are. `item_features` and `user_features` place
-    items and users without ratings in a checkpoint, as in `Model`. `catalogue` is a table with
-    kinds and years of items (docs/goals.md), which a release counts in the taste of whoever has
-    ratings of their own, as ``dpmf recommend --catalogue`` and the page do.
+    so that what was rated can be left out. `ids` is the type of ids in results, "int" or "str";
+    "auto" gives whole numbers if all ids are. `item_features` and `user_features` place items and
+    users without ratings in a checkpoint, as in `Model`. `catalogue` is a table with kinds and
+    years of items (docs/goals.md), which a release counts in the taste of whoever has ratings of
+    their own, as ``dpmf recommend --catalogue`` and the page do.
     """
     if ids not in ("auto", "int", "str"):
         raise usage(f'ids={shown(ids)} is not "auto", "int" or "str"')

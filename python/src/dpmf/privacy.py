@@ -1,5 +1,4 @@
-"""Before and after a private release: what to expect of it, what it costs, and an attempt to catch
-it out."""
+"""Before and after a private release: what to expect of it, what it costs, and an attack on it."""
 
 from __future__ import annotations
 
@@ -58,8 +57,8 @@ def plan(*, users: int, items: int, ratings_per_user: float, rating_range: Any, 
 
 def account(*, epsilon: Optional[float] = None, delta: Optional[float] = 1e-5,
             mu: Optional[float] = None, releases: int = 1) -> dict[str, float]:
-    """Converts between mu, and epsilon at a delta, exactly and rounded against the release: of the
-    three, give two or mu and delta. `releases` composes so many of the same.
+    """Converts between mu, and epsilon at a delta, exactly, rounded so that it never promises too
+    much: of the three, give two or mu and delta. `releases` composes that many of the same.
 
     >>> import dpmf
     >>> one = dpmf.account(epsilon=1, delta=1e-5)
@@ -92,7 +91,7 @@ def audit(ratings: Any, model: Model, *, runs: Optional[int] = None, users: Opti
     published, kept or spent.
 
     @return figures of the attack, for whoever may see the ratings. An `AuditFailed` is raised when
-    the mechanism reveals more than it claims. That nothing was found is no proof: the proof is in
+    the mechanism reveals more than it claims. Finding nothing proves nothing: the proof is in
     docs/privacy.
     """
     if model.epsilon is None:

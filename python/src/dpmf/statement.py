@@ -10,7 +10,7 @@ from .errors import PrivacyRefused
 
 
 class PrivacyStatement(dict[str, Any]):
-    """The privacy statement of a release, whose digest fits and whose arithmetic holds.
+    """The privacy statement of a release, whose digest matches and whose arithmetic holds.
 
     A dict with the fields of docs/formats/release.md, such as ``epsilon``, ``delta``, ``mechanism``
     and ``releases``; `text` is the same for people.
@@ -41,7 +41,7 @@ class PrivacyStatement(dict[str, Any]):
 
     @property
     def assumptions(self) -> dict[str, str]:
-        """What the promise rests on beside the proof: a name and a sentence each."""
+        """What the promise rests on besides the proof: a name and a sentence each."""
         return {one["name"]: one["sentence"] for one in self["assumptions"]}
 
     @property
@@ -61,8 +61,8 @@ class PrivacyStatement(dict[str, Any]):
 
     @property
     def registry(self) -> str:
-        """An entry for the public registry of deployments, in YAML; refused of what is NOT
-        PRIVATE."""
+        """An entry for the public registry of deployments, in YAML; refused for a release that is
+        NOT PRIVATE."""
         if self._registry is None:
             raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
                                  "this release is NOT PRIVATE: there is nothing to register",

@@ -56,11 +56,11 @@ class Explanation(NamedTuple):
     """Why an item is recommended: its score in three parts, and the ratings that the part of taste
     is due to, those that speak for the item most first.
 
-    ``score == crowd + habit + taste`` and ``taste == shares.sum()``, but for rounding: what
-    everyone likes, how someone rates, and their own taste (of a model that ranks, the shares add up
+    ``score == crowd + habit + taste`` and ``taste == shares.sum()``, except for rounding: what
+    everyone likes, how someone rates, and their own taste (in a model that ranks, the shares add up
     to crowd and taste together). `reason` is "taste"; "crowd" where taste adds little to what is
-    popular with nearly everyone; or "neither". `prediction` is the rating that is expected, not
-    clamped; of a model that ranks, the score.
+    popular with nearly everyone; or "neither". `prediction` is the predicted rating, not clamped;
+    in a model that ranks, the score.
     """
 
     prediction: float
@@ -157,7 +157,7 @@ def clip_to_scale(file: ModelFile, predictions: FloatArray) -> FloatArray:
 
 
 def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
-    """Someone's ratings in the library's form; of an item that occurs twice the last counts."""
+    """Someone's ratings in the library's form; if an item occurs twice, the last one counts."""
     if isinstance(ratings, Mapping):
         ids: Any = list(ratings.keys())
         values: Any = list(ratings.values())
@@ -236,7 +236,7 @@ class User:
         self._user = ffi.gc(user[0], lib.dpmf_user_free)
 
     def rate(self, item: Id, rating: Optional[float]) -> User:
-        """Adds a rating, changes it, or, with None, takes it away. Returns the user."""
+        """Adds a rating, changes it or, with None, removes it. Returns the user."""
         number = self._shelf.find_item(item)
         if rating is not None:
             try:
@@ -303,8 +303,8 @@ class User:
         return shelf.ranked(scored[:count])
 
     def predict(self, items: Any, clip: bool = True) -> Any:
-        """The rating that is expected for an item, or for each of several. An item that the model
-        does not know counts as average."""
+        """The predicted rating of an item, or of each of several. An item that the model does not
+        know counts as average."""
         self._shelf.file.refuse_ranking()
         is_one = isinstance(items, (str, bytes)) or np.ndim(items) == 0
         numbers = self._shelf.items.find([items] if is_one else items)
