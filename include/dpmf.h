@@ -743,14 +743,14 @@ DPMF_API int dpmf_store_split(struct dpmf_store *store, const char *train, const
  * with a part of itself. Ratings that were never split, or were split by dpmf 0.1.0, pass, because
  * nothing is known about them. Training, tuning and evaluation make this check themselves.
  *
- * @param learnt  the training ratings
- * @param test    the ratings to test or validate on
- * @param error   receives the description of a failure
+ * @param training  the training set
+ * @param test      the ratings to test or validate on
+ * @param error     receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_USAGE_CONFLICT  the stores may have ratings in common
  */
-DPMF_API int dpmf_store_check_apart(const struct dpmf_store *learnt, const struct dpmf_store *test,
-                                    struct dpmf_error *error);
+DPMF_API int dpmf_store_check_apart(const struct dpmf_store *training,
+                                    const struct dpmf_store *test, struct dpmf_error *error);
 
 /* How a store was cut into shards. */
 struct dpmf_shard_report {

@@ -355,8 +355,8 @@ EXPORT(int32_t, explain, double item) {
 
 /* ---- titles ---------------------------------------------------------------------------------- */
 
-/* Makes the index of the titles, each ended by NUL, in n bytes that allocate() gave; they are given
- * back. */
+/* Makes the index of the titles, each terminated by NUL, in n bytes that allocate() gave; they are
+ * given back. */
 EXPORT(int32_t, titles_open, char *bytes, uint32_t n) {
     if (!model) return fail("no release is open");
     dpmf_titles_free(titles);
@@ -406,7 +406,7 @@ EXPORT(int32_t, diary_new, void) {
     return dpmf_diary_new(&diary, &error);
 }
 
-/* Reads a file in n bytes; `name` is the file's, ended by NUL. */
+/* Reads a file in n bytes; `name` is the file's, terminated by NUL. */
 EXPORT(int32_t, diary_add, const char *bytes, uint32_t n, const char *name) {
     return dpmf_diary_add(diary, bytes, n, name, &error);
 }

@@ -135,7 +135,7 @@ static void set_view(struct arrow_cell *cell, const struct arrow_column *column,
     set_text(cell, data ? data + begin : NULL, (uint64_t)length);
 }
 
-/* The same with a pointer in the place of buffer and begin. */
+/* The same with a pointer instead of buffer and begin. */
 static void set_held(struct arrow_cell *cell, const struct arrow_column *column, int64_t i) {
     const char *view = (const char *)column->values + i * VIEW_BYTES, *text = view + 4;
     const uint32_t length = LOAD(uint32_t, view, 0);

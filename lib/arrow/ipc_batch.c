@@ -275,7 +275,7 @@ static int read_dictionary(struct ipc_reader *self, struct parts *parts, struct 
     return code;
 }
 
-/* Puts it in the place of the one before, or behind it. */
+/* Replaces the one before, or appends to it. */
 static int keep_dictionary(struct ipc_reader *self, int chosen, struct ipc_dictionary *made,
                            bool is_growth, struct dpmf_error *error) {
     struct ipc_dictionary *before = self->dictionary[chosen];

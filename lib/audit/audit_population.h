@@ -45,7 +45,7 @@ struct audit_population {
 };
 
 /* At most `users` users of the store, spread evenly over it; those whose ids no text can hold are
- * passed over. */
+ * skipped. */
 int audit_population_make(const struct dpmf_store *store,
                           const struct dpmf_release_options *options, uint64_t users,
                           const struct dpmf_run *run, struct audit_population *population,

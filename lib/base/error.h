@@ -30,8 +30,8 @@ int error_system(struct dpmf_error *error, int errno_value, const char *doing, c
 
 int error_no_memory(struct dpmf_error *error);
 
-/* Write a text with *** in place of anything that could be a password, always ended by NUL. The
- * first treats a file name as one text; the second looks at each word and each quoted part of a
+/* Write a text with *** in place of anything that could be a password, always terminated by NUL.
+ * The first treats a file name as one text; the second looks at each word and each quoted part of a
  * message. In a message that was cut, the end of a login may be missing. @return the length of the
  * whole text, as snprintf does */
 int error_mask_name(const char *name, char *masked, size_t size);

@@ -44,7 +44,7 @@ struct json_reader {
 void json_reader_init(struct json_reader *reader, const char *text, size_t length);
 struct json_token json_next(struct json_reader *reader);
 
-/* Having just read `token`, passes over the whole value it begins. @return false on an error */
+/* Having just read `token`, skips the whole value it begins. @return false on an error */
 bool json_skip(struct json_reader *reader, struct json_token token);
 
 /* The UTF-8 a string stands for, at most token.length bytes; lone surrogates become U+FFFD.

@@ -438,7 +438,7 @@ static bool nearest_decimal_wide(double magnitude, int n, struct decimal *decima
     return decimal->n == n;
 }
 
-/* The same for any size. The point that printf puts in is the locale's, and is passed over. */
+/* The same for any size. The point that printf puts in is the locale's, and is skipped. */
 static void nearest_decimal(double magnitude, int n, struct decimal *decimal) {
     if (n >= 6 && nearest_decimal_wide(magnitude, n, decimal)) return;
     char text[64];

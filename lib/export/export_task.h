@@ -62,7 +62,7 @@ enum export_fact_kind { EXPORT_TEXT, EXPORT_NUMBER, EXPORT_WHOLE, EXPORT_FLAG, E
 struct export_fact {
     const char *field;
     enum export_fact_kind kind;
-    const char *text; /* ended by NUL */
+    const char *text; /* terminated by NUL */
     double number;
     int64_t whole; /* whole number; 0 or 1 for a flag */
 };

@@ -47,7 +47,7 @@ static int place(struct dpmf_model *model, const char *path, enum feature_side s
     return code;
 }
 
-/* What the model keeps about its items, anew. */
+/* Builds again what the model keeps about its items. */
 static int measure(struct dpmf_model *model, struct dpmf_error *error) {
     free(model->item_norms);
     model->item_norms = NULL;

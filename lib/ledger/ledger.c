@@ -24,7 +24,7 @@
 /* ---- where it is ----------------------------------------------------------------------------- */
 
 /* The directory that the user's own is in, or NULL; `rest` is what comes behind it. A relative one
- * is passed over, as the standard says. The environment of a program with rights of its own is not
+ * is ignored, as the standard says. The environment of a program with rights of its own is not
  * believed. */
 static const char *own_place(const char **rest) {
     const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");

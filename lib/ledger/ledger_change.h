@@ -1,6 +1,6 @@
 /*
  * One change of the ledger's file: the lock taken, the book read and compared with its mark, and
- * the new book in the place of the old.
+ * the new book instead of the old.
  */
 #ifndef DPMF_LEDGER_LEDGER_CHANGE_H
 #define DPMF_LEDGER_LEDGER_CHANGE_H

@@ -35,7 +35,7 @@ enum { LAW_POINTS_MAX = 4096 };
 
 static const double users_max = 1e12, items_max = 1e12;
 
-/* Noise counts several times over as it stands in sums, in their counts and in what is learnt of
+/* Noise counts several times over as it stands in sums, in their counts and in what is learned of
  * both. */
 static const struct {
     double rating;      /* variance of a rating about its user's mean */
@@ -49,7 +49,7 @@ static const struct {
     double factor_cost; /* the same of factors */
     double bias_told;   /* share of the biases' variance that public features tell */
     double factor_told; /* share of the factors' variance that they tell */
-    double told_snr;    /* signal-to-noise ratio of the counts at which half of that is learnt */
+    double told_snr;    /* signal-to-noise ratio of the counts at which half of that is learned */
     double choice;      /* spectrum_decay of the rule that these were fitted to */
 } assumed = {
     .rating = 1,
@@ -139,13 +139,13 @@ static double residual_error(const struct choose_factors_input *input, size_t fa
                              bool has_features) {
     const double weight = choose_factors_weight(input, factors);
     const double noise = 1 / (input->mu * input->mu * (1 - input->first_share));
-    const double learnt = has_features ? input->snr / (input->snr + assumed.told_snr) : 0;
+    const double learned = has_features ? input->snr / (input->snr + assumed.told_snr) : 0;
     double left = without_items(input) - told_or_seen(input, assumed.item_bias,
                                                       has_features ? assumed.bias_told : 0, weight,
                                                       assumed.bias_cost * noise);
     for (size_t k = 1; k <= factors; k++) {
         double tau = assumed.factor * pow((double)k, -assumed.decay);
-        double item = told_or_seen(input, tau, assumed.factor_told * learnt, weight,
+        double item = told_or_seen(input, tau, assumed.factor_told * learned, weight,
                                    assumed.factor_cost * noise);
         left -= choose_factors_resolved(input, item);
     }

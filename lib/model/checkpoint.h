@@ -61,9 +61,9 @@ struct checkpoint_state {
     double unobserved, exponent; /* settings for fitting a new user, as in rank/ials.h */
     bool has_like;               /* whether only ratings of at least `like` count */
     double like;
-    bool has_scale;              /* whether the scale of the ratings that it learnt from is known */
+    bool has_scale;              /* the scale of the ratings it learned from is known */
     double rated_min, rated_max; /* limits of that scale */
-    bool is_of_events;           /* whether it learnt from events, not from ratings */
+    bool is_of_events;           /* it learned from events, not from ratings */
     double count_weight;         /* weight of counts of events (event_weight.h) */
 };
 

@@ -144,7 +144,7 @@ static bool take_name(const struct json_token *token, char name[CHECKPOINT_ORDER
     return true;
 }
 
-/* A key that is not known is passed over: a later version may say more. */
+/* An unknown key is ignored: a later version may say more. */
 static bool take_field(struct json_reader *json, const struct json_token *key,
                        struct checkpoint_state *state) {
     struct json_token token = json_next(json);

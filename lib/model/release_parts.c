@@ -1,7 +1,7 @@
 /*
  * The whitelist of a release, its header, and the digest over all of it. The digest chains XXH3
  * through the parts in one fixed order; it notices damage, and is no signature: whoever changes a
- * release on purpose can compute it anew. Feeds release_write.c and release_read.c.
+ * release on purpose can compute it again. Feeds release_write.c and release_read.c.
  */
 #include "model/release_parts.h"
 

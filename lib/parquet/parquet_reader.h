@@ -1,7 +1,7 @@
 /*
  * Parquet files as tables. Flat columns are read, in all encodings that writers use for them, and
  * in no compression, Snappy, gzip, zstd and LZ4; nested columns, and those that are encrypted, are
- * passed over and refused where they are needed.
+ * ignored, and refused where they are needed.
  */
 #ifndef DPMF_PARQUET_PARQUET_READER_H
 #define DPMF_PARQUET_PARQUET_READER_H

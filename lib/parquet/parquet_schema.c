@@ -240,7 +240,7 @@ static bool take_element(struct walk *walk, struct element *e) {
            (!is_leaf || (e->physical >= 0 && e->physical < PARQUET_PHYSICALS));
 }
 
-/* Passes over what is below an element, and counts its leaves. */
+/* Skips what is below an element, and counts its leaves. */
 static bool pass_children(struct walk *walk, int64_t n, int depth, size_t *leaves) {
     struct element e;
     if (depth > DEPTH_MAX) return false;

@@ -52,7 +52,7 @@ bool thrift_begin_struct(struct thrift *t, const struct thrift_field *field);
 /* A list of values of `type`: how many there are. */
 size_t thrift_begin_list(struct thrift *t, const struct thrift_field *field, enum thrift_type type);
 
-/* Passes over the value of a field. */
+/* Skips the value of a field. */
 void thrift_skip(struct thrift *t, const struct thrift_field *field);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Reads what is known about items: any table with a header, or MovieLens' list of movies, which
  * needs none. For a private run it is public, and rows of items that are not in the catalogue are
- * passed over. For an ordinary one every row counts, and a table may be about users. An item has
+ * ignored. For an ordinary one every row counts, and a table may be about users. An item has
  * one row: what names items again and again are ratings. Feeds feature_columns.c.
  */
 #include "privacy/item_features.h"

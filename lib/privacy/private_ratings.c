@@ -27,7 +27,7 @@
 
 static const uint32_t no_row = UINT32_MAX;
 
-static const uint32_t user_coin = UINT32_MAX; /* in the place of a row: none has this number */
+static const uint32_t user_coin = UINT32_MAX; /* instead of a row: none has this number */
 
 struct head {
     double scale;
@@ -111,7 +111,7 @@ static bool is_of_digits(const char *id, size_t length) {
     return true;
 }
 
-/* A list of people in the place of items or of what is known about them is for the curator to
+/* A list of people instead of items or of what is known about them is for the curator to
  * notice. Items that were rated are items; and where ids are numbers, users and items share them.
  */
 static void look_for_users(const struct builder *builder, const struct store_block *block,

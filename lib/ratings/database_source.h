@@ -102,7 +102,7 @@ int postgres_source_open(struct database_url *url, const struct dpmf_input_optio
                          struct dpmf_error *error);
 
 /* Finds each role's column, or -1 (of the time, and of a count), among the names of a result's
- * columns. A table's columns must have the usual names, others are passed over; a query gives user,
+ * columns. A table's columns must have the usual names, others are ignored; a query gives user,
  * item, rating or count, and perhaps a time: by their names in any order, or in this order; or the
  * user and the item alone, of events. Of the options it uses `columns` and `events`. */
 int database_columns_find(const struct database_url *url, const struct dpmf_input_options *options,

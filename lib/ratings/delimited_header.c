@@ -2,7 +2,7 @@
  * What the first rows of text with separators say: how many columns there are, whether there is a
  * header, and which column it makes the user, the item, the rating and the time. Fed by
  * format_delimited.c with a source of which nothing was parsed yet; fills in the struct delimited,
- * and passes over the header.
+ * and skips the header.
  */
 #define _GNU_SOURCE
 #include "ratings/delimited_header.h"
@@ -389,7 +389,7 @@ bool delimited_names_otherwise(const struct delimited *layout, const struct row 
            is_elsewhere(row, layout->column[COLUMN_TIME], COLUMN_TIME, &found);
 }
 
-/* Passes over a header, if there is one. `named`: whether it names the user, the item and the
+/* Skips a header, if there is one. `named`: whether it names the user, the item and the
  * rating. */
 static int read_header(struct text_source *source, struct delimited *layout,
                        const struct preview *preview, enum delimited_header header,

@@ -3,7 +3,7 @@
  * Without a rating, records are events, with a count or without; where that is not declared, the
  * first line says it, unless bad records are skipped: then no line says how others are read. Ids
  * may be strings (kept as they are written) or numbers (1, 1.0 and 1e0 are one), ratings numbers or
- * numbers in a string; other keys are passed over, whatever is in them. Fed by text_source.c; feeds
+ * numbers in a string; other keys are ignored, whatever is in them. Fed by text_source.c; feeds
  * the record batch.
  */
 #include <string.h>

@@ -33,7 +33,7 @@ struct text_format {
 
     bool (*sniff)(const struct first_line *line);
 
-    /* Looks at the beginning of the text (text_source_window), passes over a header, and sets what
+    /* Looks at the beginning of the text (text_source_window), skips a header, and sets what
      * parse needs in source->state. May be NULL. */
     int (*begin)(struct text_source *source, const struct dpmf_input_options *options,
                  struct dpmf_error *error);

@@ -16,7 +16,7 @@ int id_map_init(struct id_map **map, struct dpmf_error *error);
 void id_map_free(struct id_map *map); /* NULL is fine */
 
 struct id_text {
-    const char *bytes; /* not ended by NUL */
+    const char *bytes; /* not terminated by NUL */
     uint32_t length;   /* at least 1 */
 };
 

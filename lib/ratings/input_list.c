@@ -1,6 +1,6 @@
 /*
  * The files of folders and patterns. What is in a folder is taken whole: a file that is neither
- * Parquet nor Arrow by its name is refused, and not passed over, but for those that begin with `_`
+ * Parquet nor Arrow by its name is refused, not skipped, except for those that begin with `_`
  * or `.`, which writers of such folders put beside the data. A column that is in the names of
  * folders alone (rating=5/...) would be lost, and is refused; so is a folder with a log of what is
  * deleted. Called by the importer.

@@ -147,7 +147,7 @@ static bool sniff(struct input_stream *stream, int *code, struct dpmf_error *err
 }
 
 /* Only of a file: looking at a pipe would take its first bytes away. What cannot be looked at is
- * left to the reader of tables, which says why; want of memory is never passed over. */
+ * left to the reader of tables, which says why; a lack of memory is never ignored. */
 static int look(const char *path, bool *is_other, struct dpmf_error *error) {
     struct stat status;
     struct input_stream *stream = NULL;

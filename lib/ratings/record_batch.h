@@ -19,7 +19,7 @@ enum { RECORD_BATCH = 128 };
 
 struct record {
     const char *user,
-        *item; /* not ended by NUL; 1 .. STORE_ID_MAX bytes; valid until `take` is called */
+        *item; /* not terminated by NUL; 1 .. STORE_ID_MAX bytes; valid until `take` is called */
     uint32_t user_length, item_length;
     double rating; /* or the count of an event */
     int64_t time;  /* STORE_NO_TIME when there is none */

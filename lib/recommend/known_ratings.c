@@ -1,5 +1,5 @@
 /*
- * Sorts out a person's own ratings: items that the model does not know are passed over, and so are
+ * Sorts out a person's own ratings: items that the model does not know are skipped, and so are
  * ratings that are no events to a model that ranks; of an item that is there twice the last rating
  * counts. Fed by whoever folds in or explains; feeds ridge.c and user_rate.c.
  */
@@ -23,7 +23,7 @@ static int compare_places(const void *a, const void *b) {
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Places are in the order of items; what is passed over loses its item. */
+/* Places are in the order of items; what is skipped loses its item. */
 static void unite(struct known_ratings *own, const struct dpmf_model *model,
                   const struct place *places) {
     size_t kept = 0;

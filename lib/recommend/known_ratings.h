@@ -13,9 +13,9 @@ struct known_ratings {
     size_t n, capacity;
 };
 
-/* The last rating of an item given more than once counts, in the place of the first, as if they had
- * been given one after the other. @return 0, no memory, or DPMF_ERR_INPUT_NOT_FINITE for a rating
- * of a known item; there is nothing to free on failure */
+/* The last rating of an item given more than once counts, at the position of the first, as if they
+ * had been given one after the other. @return 0, no memory, or DPMF_ERR_INPUT_NOT_FINITE for a
+ * rating of a known item; there is nothing to free on failure */
 int known_ratings_take(struct known_ratings *own, const struct dpmf_model *model,
                        const struct dpmf_own_rating *given, size_t n, struct dpmf_error *error);
 void known_ratings_free(struct known_ratings *own);

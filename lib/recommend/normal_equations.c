@@ -12,12 +12,12 @@
 #include "base/memory.h"
 #include "numerics/cholesky.h"
 
-/* What is left of a direction when a row is taken away, squared, below which the factor is made
- * anew: its error grows by the inverse. */
+/* What is left of a direction when a row is taken away, squared, below which the factor is computed
+ * again: its error grows by the inverse. */
 static const double smallest_rest = 1e-4;
 
 /* The largest relative change by refinement: its square is what error remains, so this is
- * plenty. A factor that needs more is made anew. */
+ * plenty. A factor that needs more is computed again. */
 static const double largest_correction = 1e-7;
 
 int normal_equations_init(struct normal_equations *equations, size_t width,

@@ -5,9 +5,9 @@
  *
  * The sums X^T X and X^T y are kept in double-double: adding a row and taking it away again leaves
  * them as they were, however often that is done, so nothing ever drifts. Beside them is the factor
- * of the matrix, which is changed by one row at a time, made anew from the sums where such a change
- * would lose too much, and used with a step of refinement against the sums: what is solved is
- * therefore always as good as a fresh solve.
+ * of the matrix, which is changed by one row at a time, computed again from the sums where such a
+ * change would lose too much, and used with a step of refinement against the sums: what is solved
+ * is therefore always as good as a fresh solve.
  */
 #ifndef DPMF_RECOMMEND_NORMAL_EQUATIONS_H
 #define DPMF_RECOMMEND_NORMAL_EQUATIONS_H
@@ -51,7 +51,7 @@ int normal_equations_follow(struct normal_equations *equations, const double *x,
 double normal_equations_refine(const struct normal_equations *equations, const double *right,
                                double *w, double *space);
 
-/* w := the solution; the factor is made anew should it have been too far off. @return 0 or
+/* w := the solution; the factor is computed again if it was too far off. @return 0 or
  * DPMF_ERR_BASE_NOT_DEFINITE */
 int normal_equations_solve(struct normal_equations *equations, double *w);
 

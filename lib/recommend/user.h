@@ -34,7 +34,7 @@ int user_equations_keep(struct dpmf_user *user, struct dpmf_error *error);
 /* Takes over w, the bias and the vector after it; refused when they are not finite. */
 int user_solution_take(struct dpmf_user *user, const double *w, struct dpmf_error *error);
 
-/* Finds the choices anew, from the ratings that there are. */
+/* Finds the choices again, from the current ratings. */
 void user_choice_find(struct dpmf_user *user);
 
 /* How ratings are predicted for the user. */

@@ -1,8 +1,8 @@
 /*
  * A user who rates on: each rating that comes, changes or goes is a row more or less of the normal
- * equations that are kept (normal_equations.h), and the bias and the vector are solved anew from
+ * equations that are kept (normal_equations.h), and the bias and the vector are solved again from
  * them. Of a release that is O(k^2). A trained checkpoint's penalty grows with the number of
- * ratings, so there the factor is made anew, in O(k^3), but never is a rating looked at twice.
+ * ratings, so there the factor is computed again, in O(k^3), but no rating is read twice.
  */
 #include <math.h>
 #include <string.h>

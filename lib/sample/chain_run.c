@@ -104,7 +104,7 @@ static int diverged(const struct chain_run *run, struct dpmf_error *error) {
     return code;
 }
 
-/* Everything anew: rows, and then the precisions, given the rows and the errors. */
+/* Draws everything again: rows, and then the precisions, given the rows and the errors. */
 static int draw(struct chain_run *run, struct dpmf_epoch *epoch, struct dpmf_error *error) {
     struct train_run *train = run->train;
     const uint64_t n = store_n_ratings(train->whole);

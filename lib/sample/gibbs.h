@@ -18,7 +18,7 @@
 #include "sample/chain_key.h"
 #include "sample/rating_rows.h"
 
-/* One side, as a sweep draws it anew. */
+/* One side, as a sweep draws it. */
 struct gibbs_side {
     const struct rating_side *ratings;
     struct factor_matrix *own;

@@ -1,6 +1,6 @@
 /*
  * The solver "gibbs": chains of block Gibbs, each from the prior, a round of which draws all users,
- * all items and the precisions anew. All ratings are in memory, by user and by item. Fed by
+ * all items and the precisions again. All ratings are in memory, by user and by item. Fed by
  * chain_run.c, a round at a time; works through gibbs.c.
  */
 #include "sample/gibbs_train.h"

@@ -5,7 +5,7 @@
  *
  * The plain SGD kernel, without decay, gives the force of the ratings; between slices of a tile,
  * rows get noise and prior for the time that their ratings since the last injection stand for
- * (noise_schedule.h). Once an epoch the precisions are drawn anew, given the rows.
+ * (noise_schedule.h). Once per epoch the precisions are drawn again, given the rows.
  */
 #ifndef DPMF_SAMPLE_LANGEVIN_TILES_H
 #define DPMF_SAMPLE_LANGEVIN_TILES_H

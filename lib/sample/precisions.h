@@ -1,5 +1,5 @@
 /*
- * What a sampler assumes about a model before it has seen a rating, and draws anew once a round:
+ * What a sampler assumes about a model before it has seen a rating, and draws again once per round:
  *
  *     r_ij ~ N(offset + b_i + b_j + u_i.v_j, 1 / noise)
  *     u_i  ~ N(0, diag(users)^-1)      b_i ~ N(0, 1 / user_bias)

@@ -72,7 +72,7 @@ static int take_options(struct dpmf_train_options *own, const struct dpmf_train_
     return code;
 }
 
-/* Counts of events are no ratings, and what is validated on is of the kind that is learnt from. */
+/* Counts of events are not ratings, and a validation set holds what the training set holds. */
 static int check_events(enum solver solver, const struct dpmf_store *store,
                         const struct dpmf_store *valid, struct dpmf_error *error) {
     const bool events = store_holds_events(store);

@@ -2,7 +2,7 @@
  * The shape of the tiles of tiling.h: items by popularity, groups of them, superblocks of users,
  * sized from the caches and from the memory there is. tile_build.c cuts the ratings into it; where
  * memory does not allow for all chunks, or a superblock turns out larger than its slot, the shape
- * is chosen anew.
+ * is chosen again.
  */
 #include "schedule/tiling.h"
 

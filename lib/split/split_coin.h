@@ -26,7 +26,7 @@ static inline uint64_t split_coin_user(const struct store_block *block, uint32_t
     return checksum64_seeded(block->id_bytes + from, (size_t)(block->id_start[i + 1] - from), seed);
 }
 
-/* The hash of a number in the place of an id's. */
+/* The hash of a number instead of an id's. */
 static inline uint64_t split_coin_number(uint64_t number, uint64_t seed) {
     uint8_t bytes[8];
     bytes_put_u64(bytes, number);

@@ -63,7 +63,7 @@ static void put_kind(struct dpmf_json *json, const struct statement *statement) 
     dpmf_json_end_array(json);
 }
 
-/* What stands in the place of an accountant where nothing was proven for the run that was made. */
+/* What is written instead of an accountant where nothing was proven for the run that was made. */
 static void put_condition(struct dpmf_json *json, const struct statement *statement,
                           const struct statement_figures *figures) {
     const struct statement_posterior *posterior = &statement->posterior;

@@ -1,6 +1,6 @@
 /*
  * Reads a statement back. The fields that vary are taken out of the JSON one by one; then the
- * statement is written anew from them, and must be the same text, byte by byte. So every sentence
+ * statement is written again from them, and must be the same text, byte by byte. So every sentence
  * of it is one of ours, no field is missing, doubled or added, and there is no room to hide
  * anything in. Whether what it says is true is for statement_check.
  */
@@ -42,7 +42,7 @@ static bool take_bool(const struct json_token *token, bool *value) {
     return *value || token->kind == JSON_FALSE;
 }
 
-/* Ended by NUL, without one inside. */
+/* Terminated by NUL, without one inside. */
 static bool take_text(const struct json_token *token, char *text, size_t size) {
     if (token->kind != JSON_STRING || token->length >= size) return false;
     size_t n = json_unescape(token, text);

@@ -206,7 +206,7 @@ static bool get_values(struct cursor *cursor, uint64_t n, const struct value_out
     }
 }
 
-/* `time` may be NULL: then they are only passed over. */
+/* `time` may be NULL: then they are only skipped. */
 static bool get_times(struct cursor *cursor, const struct store_block *block, int64_t *time) {
     for (uint32_t u = 0; u < block->n_users; u++) {
         uint64_t last = 0;

@@ -23,7 +23,7 @@ enum { STORE_ROLES = 4 }; /* user, item, rating, timestamp */
 enum {
     STORE_SPLITS = 3,       /* splits of splits that are remembered */
     STORE_HALF_TEST = 1,    /* bit of a half: the test set. The others are the split's number */
-    STORE_HALF_SEVERAL = 1, /* in the place of the first half: inputs of several halves */
+    STORE_HALF_SEVERAL = 1, /* instead of the first half: inputs of several halves */
 };
 
 /* How events came out of ratings. */

@@ -329,17 +329,17 @@ bool store_has_times(const struct dpmf_store *store) { return store->has_times; 
 const struct store_layout *store_layout_of(const struct dpmf_store *store) {
     return &store->layout;
 }
-int dpmf_store_check_apart(const struct dpmf_store *learnt, const struct dpmf_store *test,
+int dpmf_store_check_apart(const struct dpmf_store *training, const struct dpmf_store *test,
                            struct dpmf_error *error) {
-    int code = arguments_check(error, "learnt test", learnt, test);
+    int code = arguments_check(error, "training test", training, test);
     if (code < 0) return code;
-    const enum store_kin kin = store_layout_kin(&learnt->layout, &test->layout);
+    const enum store_kin kin = store_layout_kin(&training->layout, &test->layout);
     if (kin == STORE_KIN_UNKNOWN || kin == STORE_KIN_APART) return 0;
     code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
                      kin == STORE_KIN_WITHIN
                          ? "these ratings and %s come from one split, and share ratings"
                          : "these ratings and %s come from different splits, and may share ratings",
-                     learnt->path);
+                     training->path);
     error_hint(error, "give both halves of one {:split}; if one is lost, split again");
     error_place(error, test->path, 0, 0);
     return code;

@@ -75,7 +75,7 @@ struct synth {
 
 /* ---- the pipeline's stages ------------------------------------------------------------------- */
 
-/* Passes over the items that are certain to be rated at one of the places before `end`. */
+/* Skips the items that are certain to be rated at one of the places before `end`. */
 static uint64_t pass_raters(const struct synth_shape *shape, uint64_t t, uint64_t end) {
     while (t < shape->items && synth_shape_rater_place(shape, t) < end) t++;
     return t;

@@ -15,7 +15,7 @@ struct titles {
 
 void titles_init(struct titles *titles, uint64_t seed);
 
-/* Title n in UTF-8, e.g. "The Silver Orchard (1987)", ended by NUL; no two numbers have the same.
+/* Title n in UTF-8, e.g. "The Silver Orchard (1987)", terminated by NUL; no two are the same.
  * @return its length */
 size_t titles_make(const struct titles *titles, uint64_t n, char text[TITLE_MAX]);
 

@@ -54,7 +54,7 @@ enum columns_kind {
     COLUMNS_CONFLICT, /* declared as events, but the value is a rating */
 };
 
-/* With a rating they are ratings, and a count beside it is passed over. Without one they are events
+/* With a rating they are ratings, and a count beside it is ignored. Without one they are events
  * where there is a count, where there is nothing but the user, the item and perhaps a time, or
  * where that is declared (`events`). `column` gets the places. */
 enum columns_kind columns_found_settle(const struct columns_found *found, bool events,

@@ -83,7 +83,8 @@ int diary_person_check(struct dpmf_diary *diary, const struct diary_service *ser
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Keeps a text, in UTF-8 and ended by NUL: a byte that is not UTF-8 is Latin-1, and NUL a blank. */
+/* Keeps a text, in UTF-8 and terminated by NUL. A byte that is not UTF-8 is read as Latin-1, and a
+ * NUL as a blank. */
 static bool keep_text(struct dpmf_diary *diary, const struct title_part *part,
                       struct diary_text *text) {
     const size_t n = part->n < TEXT_MOST ? part->n : TEXT_MOST;

@@ -77,7 +77,7 @@ static size_t take_field(struct rows *rows, char *out) {
     return length;
 }
 
-/* Columns beyond COLUMNS_MAX are passed over: no service has as many. @return whether there is a
+/* Columns beyond COLUMNS_MAX are ignored: no service has that many. @return whether there is a
  * row */
 static bool rows_next(struct rows *rows) {
     size_t used = 0;

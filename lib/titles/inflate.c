@@ -1,6 +1,6 @@
 /*
  * DEFLATE, unpacked in one go into room of a known size. A code of at most 15 bits is looked up in
- * a table of all 15-bit words, which is made anew for every block: plain, and fast enough for the
+ * a table of all 15-bit words, which is built for every block: plain, and fast enough for the
  * histories of one person. Feeds archive.c; tests/unit/test_archive.c compares it with zlib.
  */
 #include "titles/inflate.h"

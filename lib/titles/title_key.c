@@ -1,6 +1,6 @@
 /*
  * The keys that titles are compared by, from strict to loose: two titles are the same at a level
- * when their keys are. What each level passes over is the table in docs/titles.md. Fed by
+ * when their keys are. What each level ignores is the table in docs/titles.md. Fed by
  * title_parts and title_fold; feeds the index of a catalogue and what is looked up in it.
  */
 #include <stdio.h>

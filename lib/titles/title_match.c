@@ -1,6 +1,6 @@
 /*
  * Matching a title with those of a catalogue: keys are looked up from strict to loose, and each
- * item that shares one gets a cost for what was passed over and for its year. The cheapest item
+ * item that shares one gets a cost for what was ignored and for its year. The cheapest item
  * wins; where two are equally cheap, nobody knows. docs/titles.md has the costs and what they mean.
  * Fed by the diary.
  */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    COST_EDITION = 1,      /* brackets or words about an edition were passed over */
+    COST_EDITION = 1,      /* brackets or words about an edition were ignored */
     COST_SUBTITLE = 2,     /* a subtitle was */
     COST_YEAR_UNKNOWN = 3, /* one of the two has no year */
     COST_YEAR_NEAR = 3,    /* the years are next to each other */

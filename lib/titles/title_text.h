@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum {
-    TITLE_BYTES = 1000, /* bytes of a title that are compared; what follows is passed over */
+    TITLE_BYTES = 1000, /* bytes of a title that are compared; what follows is ignored */
     TITLE_FOLD_ROOM = 4 * TITLE_BYTES + 8,
     TITLE_KEY_ROOM = 2 * TITLE_FOLD_ROOM,
     TITLE_GROUPS = 4, /* texts in brackets at the end */
@@ -40,7 +40,7 @@ struct title_parts {
 
 void title_parts_find(const char *text, size_t n, struct title_parts *parts);
 
-/* "The Matrix (1999)" of "Matrix, The (1999)", ended by NUL.
+/* "The Matrix (1999)" for "Matrix, The (1999)", terminated by NUL.
  * @return the length of the whole text, as snprintf does */
 size_t title_show(const char *text, size_t n, char *out, size_t size);
 

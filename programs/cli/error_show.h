@@ -10,7 +10,7 @@
 /* @return the exit status that goes with a code of the library */
 int error_exit_status(int code);
 
-/* Renders a message, a hint or a warning of the library, always ended by NUL. */
+/* Renders a message, a hint or a warning of the library, always terminated by NUL. */
 void error_show_text(const char *text, char *out, size_t size);
 
 /* The same for "file:line:column: message". */

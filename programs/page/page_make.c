@@ -19,8 +19,8 @@
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
-/* @return the length of the one valid UTF-8 character that `text`, ended by NUL, begins with; or
- * 0 */
+/* @return the length of the one valid UTF-8 character that `text`, terminated by NUL, begins with;
+ *         or 0 */
 static size_t character_length(const unsigned char *text) {
     unsigned char low = 0x80,
                   high = 0xbf; /* limit of the second byte: no overlong forms, no surrogates */

@@ -220,7 +220,7 @@ static bool tell_dropped(struct terminal *terminal, uint64_t dropped, uint64_t w
     return alarms;
 }
 
-/* Lists of people in the place of public tables: a header can say so, a bare list cannot. */
+/* Lists of people instead of public tables: a header can say so, a bare list cannot. */
 static bool tell_people(struct terminal *terminal, const struct dpmf_release_report *report) {
     const char *const have[] = {"have", "has"};
     if (report->users_as_items > 0)

@@ -2,7 +2,7 @@
  * dpmf predict: what a model expects for pairs of a user and an item, as CSV or
  * JSON lines in the order of the pairs. Users that the model does not know are
  * fitted to their ratings in --history, where they have any; with --ratings it
- * is about one person, and there are items in the place of pairs. Fed by a
+ * is about one person, and there are items instead of pairs. Fed by a
  * model, a table, a store or any ratings with the pairs, and what was rated.
  */
 #include <math.h>

@@ -347,9 +347,9 @@ static void *on_target(void *self, const char *target, struct MHD_Connection *co
     return (void *)(target + strlen(target));
 }
 
-/* The first call has the head of a request, the second its end; in between would come a body,
- * were requests with one not refused at once. Whoever is answered at the first call must connect
- * anew. */
+/* The first call has the head of a request, the second its end; in between would come a body, were
+ * requests with one not refused at once. Whoever is answered at the first call must connect
+ * again. */
 static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *body,
                                   size_t *body_size, void **context) {

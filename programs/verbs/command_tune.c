@@ -453,7 +453,7 @@ static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_sto
     return status;
 }
 
-/* Only a ranking can be learnt from events, as in train. */
+/* Only a ranking can be learned from events, as in train. */
 static void take_goal(struct tuning *tuning, const struct dpmf_store *store) {
     struct invocation *invocation = tuning->invocation;
     if (!options_goal_of(invocation, store)) return;

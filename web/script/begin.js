@@ -1,7 +1,7 @@
 /*
  * The beginning: a grid of titles to rate, of which a person should know some, and which say much about a taste. They are
  * popular, and lie far apart from each other and from what is already rated: the next is always the one that is least like
- * everything that was rated, passed over or is in the grid.
+ * everything that was rated, skipped or is in the grid.
  */
 
 const BEGIN_TILES = 6, BEGIN_FEW = 3, BEGIN_ENOUGH = 5; /* so many at once; so many ratings make a list, and so many do */

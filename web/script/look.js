@@ -1,6 +1,6 @@
 /*
  * What the publisher gave the page to look like: a colour, a logo, covers. All of it is data in the page; what is not of the form
- * that dpmf writes is passed over, so that nothing here can be more than a colour or a picture.
+ * that dpmf writes is ignored, so that nothing here can be more than a colour or a picture.
  */
 
 const look = { covers: {} };

@@ -61,7 +61,7 @@ function writeMemories() {
 
 const isOnScale = (value) => typeof value === "number" && value >= scale.min && value <= scale.max;
 
-/* Memory may have been written by anything that runs at the same address: what does not fit is passed over. */
+/* Memory may have been written by anything that runs at the same address: what does not fit is ignored. */
 function recall() {
     for (const [tick, place] of Object.entries(MEMORIES)) {
         let memory;
