@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Every file of lib/ and programs/ is named in ARCHITECTURE.md, in the part of its folder, by its
-# name in backquotes with or without its ending; * stands for any letters. A part begins with a
-# heading that names the folder. The table of the include law is the one of scripts/include_law.sh.
+# Every C file, script and module of lib/, programs/, web/ and python/src/ is named in
+# ARCHITECTURE.md, in the part of its folder, by its name in backquotes; the ending .c or .h may be
+# left out, and * stands for any letters. A part begins with a heading that names the folder. The
+# table of the include law is the one of scripts/include_law.sh.
 #
 #   scripts/architecture_check.sh [TREE]
 set -euo pipefail
@@ -9,7 +10,13 @@ law=$(dirname "$(readlink -f "$0")")/include_law.sh
 cd "${1:-$(dirname "$0")/..}"
 
 status=0
-find lib programs -name '*.[ch]' | LC_ALL=C sort | awk -v tour=ARCHITECTURE.md '
+places=()
+for each in lib programs web python/src; do
+    if [[ -d $each ]]; then places+=("$each"); fi
+done
+# The page's words are one file per language.
+find "${places[@]}" \( -name '*.[ch]' -o -name '*.js' -o -name '*.py' \) \
+    -not -path 'web/texts/*' | LC_ALL=C sort | awk -v tour=ARCHITECTURE.md '
     # "### `lib/store/`: pack" begins the part of lib/store; other headings of that rank or above
     # end it
     BEGIN {
@@ -17,7 +24,7 @@ find lib programs -name '*.[ch]' | LC_ALL=C sort | awk -v tour=ARCHITECTURE.md '
         while ((getline line < tour) > 0) {
             if (line ~ /^##/) {
                 folder = ""
-                if (match(line, /`(lib\/[a-z_0-9\/]+|programs[a-z_0-9\/]*)\/?`/)) {
+                if (match(line, /`(lib|programs|web|python)[a-z_0-9\/]*`/)) {
                     folder = substr(line, RSTART + 1, RLENGTH - 2)
                     sub(/\/$/, "", folder)
                 }

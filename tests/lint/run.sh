@@ -414,6 +414,15 @@ touch lib/base/store.h
 not_toured() { ! "$tour" . >"$scratch/out" && grep -q '^lib/base/store.h: ' "$scratch/out"; }
 expect "the tour: a file that only another folder's part names" not_toured
 rm lib/base/store.h
+mkdir -p web/script python/src/dpmf
+touch web/script/stars.js python/src/dpmf/model.py
+not_named() { ! "$tour" . >"$scratch/out" && grep -q "^$1: " "$scratch/out"; }
+expect "the tour: a script of the page that it does not name" not_named web/script/stars.js
+expect "the tour: a Python module that it does not name" not_named python/src/dpmf/model.py
+printf '%s\n' '### `web/script/`' '`stars.js`' '### `python/src/dpmf/`' '`model.py`' \
+    >>ARCHITECTURE.md
+expect "the tour: both named" "$tour" .
+rm -r web python
 printf '## The include law\n| base | store | |\n' >>ARCHITECTURE.md
 old_law() { ! "$tour" . >"$scratch/out" && grep -q 'lacks: | base | nothing | |' "$scratch/out"; }
 expect "the tour: a table that is not the law's" old_law
