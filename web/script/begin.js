@@ -94,7 +94,7 @@ function fillTile(tile) {
     putTile(tile, nextSuggestion(new Set(tiles.filter((other) => other !== tile && other.item >= 0).map((other) => other.item))));
 }
 
-/* Undone: what was suggested then, where it was; not while the grid is closed or was made anew. */
+/* Undone: what was suggested then, where it was; not while the grid is closed or was made again. */
 function suggestAgain(items) {
     if (items.length === tiles.length) tiles.forEach((tile, i) => { if (tile.item !== items[i]) putTile(tile, items[i]); });
 }
