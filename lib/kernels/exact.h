@@ -38,8 +38,7 @@ struct exact_kernels {
      * after the last:
      *     A[a, b] += (f0[a] f0[b] + f1[a] f1[b]) + (f2[a] f2[b] + f3[a] f3[b])
      *     x[a]    += (t0 f0[a] + t1 f1[a]) + (t2 f2[a] + t3 f3[a])
-     * A is width x width; it is defined where b >= a / EXACT_LANES * EXACT_LANES, and anything
-     * elsewhere. */
+     * A is width x width; it is defined where b >= a, and anything elsewhere. */
     void (*normal)(const struct exact_rows *own, const double *targets, double *A, double *x);
 
     /* x := A^-1 x and out := A^-1, n x n, for the first n rows and columns of A, n <= width: with

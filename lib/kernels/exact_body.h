@@ -29,15 +29,22 @@ typedef double half_vec __attribute__((vector_size(8 * EXACT_HALF), aligned(8), 
 typedef int64_t half_int __attribute__((vector_size(8 * EXACT_HALF), aligned(8), may_alias));
 typedef int32_t half_small __attribute__((vector_size(4 * EXACT_HALF), aligned(4), may_alias));
 
+/* Asks for a line of memory in the second-level cache. In the first, few can be on their way at
+ * once, and the others would have to wait for them. */
+#define EXACT_SOON(pointer) __builtin_prefetch(pointer, 0, 2)
+enum { EXACT_LINE = 64 /* bytes */ };
+
 #define VEC_AT(pointer) (*(exact_vec *)(pointer))
 #define VEC_OF(pointer) (*(const exact_vec *)(pointer))
+#define HALF_AT(pointer) (*(half_vec *)(pointer))
+#define HALF_OF(pointer) (*(const half_vec *)(pointer))
 
 /* ---- normal equations ------------------------------------------------------------------------ */
 
 enum { EXACT_CHUNK = 32 /* rows that stay in the first-level cache while all of A passes by */ };
 
 /* Rows of A at once; with a vector of columns they leave registers for the rest. */
-enum { EXACT_TILE = EXACT_VEC == 8 ? 8 : 4 };
+enum { EXACT_TILE = EXACT_VEC == 8 ? 8 : 4, EXACT_CORNER = 4 };
 
 /* A chunk of one user's rows. */
 struct exact_chunk {
@@ -46,21 +53,36 @@ struct exact_chunk {
     size_t n; /* whole groups */
 };
 
-/* So many rows of A by one vector of columns, in registers while a chunk's rows pass by. */
-INLINE void exact_tile(const struct exact_chunk *chunk, size_t a, size_t b, double *A,
+/* `n` rows of A by one vector of columns, in registers while a chunk's rows pass by. */
+INLINE void exact_tile(const struct exact_chunk *chunk, size_t a, size_t b, int n, double *A,
                        size_t width) {
     exact_vec sum[EXACT_TILE];
-    UNROLL for (int i = 0; i < EXACT_TILE; i++) sum[i] = VEC_OF(A + (a + (size_t)i) * width + b);
+    UNROLL for (int i = 0; i < n; i++) sum[i] = VEC_OF(A + (a + (size_t)i) * width + b);
     for (size_t t = 0; t < chunk->n; t += EXACT_GROUP) {
         const double *const *f = chunk->rows + t;
         const double *f0 = f[0] + a, *f1 = f[1] + a, *f2 = f[2] + a, *f3 = f[3] + a;
         const exact_vec b0 = VEC_OF(f[0] + b), b1 = VEC_OF(f[1] + b), b2 = VEC_OF(f[2] + b),
                         b3 = VEC_OF(f[3] + b);
-        UNROLL for (int i = 0; i < EXACT_TILE; i++) {
+        UNROLL for (int i = 0; i < n; i++) {
             sum[i] += (f0[i] * b0 + f1[i] * b1) + (f2[i] * b2 + f3[i] * b3);
         }
     }
-    UNROLL for (int i = 0; i < EXACT_TILE; i++) VEC_AT(A + (a + (size_t)i) * width + b) = sum[i];
+    UNROLL for (int i = 0; i < n; i++) VEC_AT(A + (a + (size_t)i) * width + b) = sum[i];
+}
+
+/* The same for half a vector of columns: the lower right corner of eight rows at the diagonal. */
+INLINE void exact_corner(const struct exact_chunk *chunk, size_t a, double *A, size_t width) {
+    half_vec sum[EXACT_CORNER];
+    UNROLL for (int i = 0; i < EXACT_CORNER; i++) sum[i] = HALF_OF(A + (a + (size_t)i) * width + a);
+    for (size_t t = 0; t < chunk->n; t += EXACT_GROUP) {
+        const double *const *f = chunk->rows + t;
+        const double *f0 = f[0] + a, *f1 = f[1] + a, *f2 = f[2] + a, *f3 = f[3] + a;
+        const half_vec b0 = HALF_OF(f0), b1 = HALF_OF(f1), b2 = HALF_OF(f2), b3 = HALF_OF(f3);
+        UNROLL for (int i = 0; i < EXACT_CORNER; i++) {
+            sum[i] += (f0[i] * b0 + f1[i] * b1) + (f2[i] * b2 + f3[i] * b3);
+        }
+    }
+    UNROLL for (int i = 0; i < EXACT_CORNER; i++) HALF_AT(A + (a + (size_t)i) * width + a) = sum[i];
 }
 
 INLINE void exact_right_side(const struct exact_chunk *chunk, size_t width, double *x) {
@@ -93,35 +115,30 @@ INLINE void exact_take(const struct exact_rows *own, const double *targets, size
     }
 }
 
-/* Asks for some of a chunk's rows: they lie anywhere. */
-INLINE void exact_expect(const struct exact_chunk *chunk, size_t first, size_t end, size_t width) {
-    const size_t line = 64 / sizeof(double);
-    for (size_t i = first; i < end && i < chunk->n; i++)
-        for (size_t c = 0; c < width; c += line) __builtin_prefetch(chunk->rows[i] + c);
+/* Asks for a chunk's rows: they lie anywhere. */
+INLINE void exact_expect(const struct exact_chunk *chunk, size_t width) {
+    for (size_t i = 0; i < chunk->n; i++)
+        for (size_t c = 0; c < width; c += EXACT_LINE / sizeof(double))
+            EXACT_SOON(chunk->rows[i] + c);
 }
 
-INLINE size_t exact_tiles(size_t width) {
-    size_t n = 0;
-    for (size_t a = 0; a < width; a += EXACT_TILE)
-        n += (width - a / EXACT_LANES * EXACT_LANES) / EXACT_VEC;
-    return n;
-}
-
-/* A few rows of the next chunk are asked for before each tile: all at once would have to wait. */
 INLINE void exact_normal_of(const struct exact_rows *own, const double *targets, double *A,
                             double *x) {
-    const size_t width = own->width, some = EXACT_CHUNK / exact_tiles(width) + 1;
+    const size_t width = own->width;
     struct exact_chunk chunks[2], *now = &chunks[0], *next = &chunks[1];
     exact_take(own, targets, 0, now);
     for (size_t first = 0; first < own->n; first += EXACT_CHUNK) {
-        size_t asked = 0;
         exact_take(own, targets, first + EXACT_CHUNK, next);
-        for (size_t a = 0; a < width; a += EXACT_TILE)
-            for (size_t b = a / EXACT_LANES * EXACT_LANES; b < width; b += EXACT_VEC) {
-                exact_expect(next, asked, asked + some, width);
-                asked += some;
-                exact_tile(now, a, b, A, width);
+        exact_expect(next, width);
+        for (size_t a = 0; a < width; a += EXACT_TILE) {
+            size_t b = a;
+            if (EXACT_TILE == 2 * EXACT_CORNER) { /* the tile at the diagonal without its left */
+                exact_tile(now, a, a, EXACT_CORNER, A, width);
+                exact_corner(now, a + EXACT_CORNER, A, width);
+                b += EXACT_VEC;
             }
+            for (; b < width; b += EXACT_VEC) exact_tile(now, a, b, EXACT_TILE, A, width);
+        }
         exact_right_side(now, width, x);
         struct exact_chunk *done = now;
         now = next;
@@ -131,10 +148,22 @@ INLINE void exact_normal_of(const struct exact_rows *own, const double *targets,
 
 /* ---- dot products ---------------------------------------------------------------------------- */
 
+/* ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)): halves are added up while they are vectors. */
 INLINE double exact_add_lanes(const exact_vec *sums) {
     double s[EXACT_LANES];
-    memcpy(s, sums, sizeof s);
-    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+    half_vec halves[EXACT_LANES / EXACT_HALF];
+    size_t n = EXACT_LANES / EXACT_HALF;
+    memcpy(halves, sums, sizeof halves);
+    while (n > 1) {
+        n /= 2;
+        for (size_t i = 0; i < n; i++) halves[i] += halves[i + n];
+    }
+    memcpy(s, halves, EXACT_HALF * sizeof *s);
+    for (n = EXACT_HALF; n > 1;) {
+        n /= 2;
+        for (size_t i = 0; i < n; i++) s[i] += s[i + n];
+    }
+    return s[0];
 }
 
 INLINE double exact_residuals_of(const struct exact_rows *own, const double *targets,
@@ -257,8 +286,7 @@ INLINE void exact_outer_of(const double *z, size_t n, const double *g, size_t wi
     for (size_t i = 0; i < n; i++, out += width) {
         size_t a = 0;
         for (; a + EXACT_VEC <= width; a += EXACT_VEC) VEC_AT(out + a) = z[i] * VEC_OF(g + a);
-        for (; a + EXACT_HALF <= width; a += EXACT_HALF)
-            *(half_vec *)(out + a) = z[i] * *(const half_vec *)(g + a);
+        for (; a + EXACT_HALF <= width; a += EXACT_HALF) HALF_AT(out + a) = z[i] * HALF_OF(g + a);
         for (; a < width; a++) out[a] = z[i] * g[a];
     }
 }
@@ -319,22 +347,26 @@ INLINE uint32_t exact_peak_of(const int32_t *q, size_t n) {
     return (uint32_t)any + 1;
 }
 
-enum { EXACT_AHEAD = 12 /* rows of sums that are asked for before they are added to */ };
+enum { EXACT_AHEAD = 128 /* rows of sums that are asked for before they are added to */ };
 
 /* Asks for a row of sums: the rows of a user lie anywhere. */
-INLINE void exact_expect_sums(const char *row, size_t bytes) {
-    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(row + i, 1);
-    if (bytes > 0) __builtin_prefetch(row + bytes - 1, 1);
+INLINE void exact_expect_sums(const void *sums, size_t row, size_t bytes) {
+    const char *begin = (const char *)sums + row * bytes;
+    for (size_t i = 0; i < bytes; i += EXACT_LINE) EXACT_SOON(begin + i);
+    if (bytes > 0) EXACT_SOON(begin + bytes - 1);
+}
+
+INLINE void exact_expect_first(const void *sums, const uint32_t *at, size_t n, size_t bytes) {
+    for (size_t b = 0; b < n && b < EXACT_AHEAD; b++) exact_expect_sums(sums, at[b], bytes);
 }
 
 INLINE void exact_add_of(int64_t *sums, size_t width, const uint32_t *at, size_t n,
                          const int32_t *q) {
+    exact_expect_first(sums, at, n, width * sizeof *sums);
     for (size_t b = 0; b < n; b++, q += width) {
         int64_t *to = sums + at[b] * width;
         size_t i = 0;
-        if (b + EXACT_AHEAD < n)
-            exact_expect_sums((const char *)(sums + at[b + EXACT_AHEAD] * width),
-                              width * sizeof *sums);
+        if (b + EXACT_AHEAD < n) exact_expect_sums(sums, at[b + EXACT_AHEAD], width * sizeof *sums);
         for (; i + EXACT_VEC <= width; i += EXACT_VEC)
             *(exact_int *)(to + i) +=
                 __builtin_convertvector(*(const exact_small *)(q + i), exact_int);
@@ -347,12 +379,11 @@ INLINE void exact_add_of(int64_t *sums, size_t width, const uint32_t *at, size_t
 
 INLINE void exact_add_small_of(int32_t *sums, size_t width, const uint32_t *at, size_t n,
                                const int32_t *q) {
+    exact_expect_first(sums, at, n, width * sizeof *sums);
     for (size_t b = 0; b < n; b++, q += width) {
         int32_t *to = sums + at[b] * width;
         size_t i = 0;
-        if (b + EXACT_AHEAD < n)
-            exact_expect_sums((const char *)(sums + at[b + EXACT_AHEAD] * width),
-                              width * sizeof *sums);
+        if (b + EXACT_AHEAD < n) exact_expect_sums(sums, at[b + EXACT_AHEAD], width * sizeof *sums);
         for (; i + 2 * EXACT_VEC <= width; i += 2 * EXACT_VEC)
             *(exact_wide_small *)(to + i) += *(const exact_wide_small *)(q + i);
         for (; i + EXACT_HALF <= width; i += EXACT_HALF)

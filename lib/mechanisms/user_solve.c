@@ -18,7 +18,7 @@ static void expect_rows(const struct exact_rows *own) {
     const size_t some = 32, line = 64 / sizeof(double);
     for (size_t i = 0; i < own->n && i < some; i++)
         for (size_t c = 0; c < own->width; c += line)
-            __builtin_prefetch(own->rows + own->at[i] * own->width + c);
+            __builtin_prefetch(own->rows + own->at[i] * own->width + c, 0, 2);
 }
 
 bool user_solve(const struct public_model *model, const struct private_user *user,

@@ -61,6 +61,7 @@ struct entry {
 struct packing {
     struct head *heads;
     struct entry *entries;
+    struct entry *spare; /* room for one user's entries, behind all of the block's */
     size_t head_capacity, entry_capacity;
     size_t n_users, n_ratings, longest;
     struct private_ratings_report counts;
@@ -133,12 +134,38 @@ static void look_for_users(const struct builder *builder, const struct store_blo
         packing->counts.users_as_numbers++;
 }
 
-/* Keeps the first of several ratings of one row. There are none in a store that dpmf wrote; but the
+/* Sorts by row, a byte of it at a time from the lowest on; `spare` has room for as many. Equal rows
+ * end beside each other in any order of their ratings. */
+static void sort_by_row(struct entry *entries, size_t n, struct entry *spare) {
+    struct entry *from = entries, *to = spare;
+    uint32_t bits = 0;
+    bool is_sorted = true;
+    for (size_t i = 0; i < n; i++) {
+        bits |= entries[i].row;
+        if (i > 0 && entries[i].row < entries[i - 1].row) is_sorted = false;
+    }
+    for (int shift = 0; !is_sorted && shift < 32 && bits >> shift != 0; shift += 8) {
+        size_t start[257] = {0};
+        for (size_t i = 0; i < n; i++) start[(from[i].row >> shift & 255) + 1]++;
+        for (size_t b = 0; b < 256; b++) start[b + 1] += start[b];
+        for (size_t i = 0; i < n; i++) to[start[from[i].row >> shift & 255]++] = from[i];
+        struct entry *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != entries) memcpy(entries, from, n * sizeof *entries);
+}
+
+/* Keeps the least of several ratings of one row. There are none in a store that dpmf wrote; but the
  * bound on a user's norm rests on it, so it is not left to the file. */
 static size_t keep_one_each(struct entry *entries, size_t n) {
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (kept == 0 || entries[i].row != entries[kept - 1].row) entries[kept++] = entries[i];
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || entries[i].row != entries[kept - 1].row)
+            entries[kept++] = entries[i];
+        else if (entries[i].y < entries[kept - 1].y)
+            entries[kept - 1] = entries[i];
+    }
     return kept;
 }
 
@@ -203,7 +230,7 @@ static size_t take_ratings(const struct builder *builder, const struct store_blo
         first[n++] = (struct entry){
             .row = row, .y = options->are_events ? 1 : (float)((value - middle) / unit)};
     }
-    qsort(first, n, sizeof *first, compare_entries);
+    sort_by_row(first, n, packing->spare);
     return trim(builder, block, u, first, keep_one_each(first, n), packing);
 }
 
@@ -214,11 +241,18 @@ static int pack_users(void *self, int worker, const struct store_block *block, v
     (void)worker;
     packing->n_users = packing->n_ratings = packing->longest = 0;
     packing->counts = (struct private_ratings_report){0};
+    size_t most = 0, room;
+    for (uint32_t u = 0; u < block->n_users; u++)
+        if (block->start[u + 1] - block->start[u] > most)
+            most = (size_t)(block->start[u + 1] - block->start[u]);
+    if (__builtin_add_overflow((size_t)block->n_ratings, most, &room))
+        return error_no_memory(error);
     if (!memory_reserve(&packing->heads, &packing->head_capacity, block->n_users,
                         sizeof *packing->heads) ||
-        !memory_reserve(&packing->entries, &packing->entry_capacity, (size_t)block->n_ratings,
+        !memory_reserve(&packing->entries, &packing->entry_capacity, room,
                         sizeof *packing->entries))
         return error_no_memory(error);
+    packing->spare = packing->entries + block->n_ratings;
     for (uint32_t u = 0; u < block->n_users; u++) {
         double scale = scale_of(builder, block, u, packing);
         look_for_users(builder, block, u, packing);

@@ -13,7 +13,7 @@ static void add_group(const double *const f[EXACT_GROUP], const double t[EXACT_G
     for (size_t a = 0; a < width; a++) {
         const double f0 = f[0][a], f1 = f[1][a], f2 = f[2][a], f3 = f[3][a];
         double *row = A + a * width;
-        for (size_t b = a / EXACT_LANES * EXACT_LANES; b < width; b++)
+        for (size_t b = a; b < width; b++)
             row[b] += (f0 * f[0][b] + f1 * f[1][b]) + (f2 * f[2][b] + f3 * f[3][b]);
         x[a] += (t[0] * f0 + t[1] * f1) + (t[2] * f2 + t[3] * f3);
     }
