@@ -28,6 +28,8 @@ const struct verb verb_doctor = {
             "memory and the temporary directory "
             "it would use, the page size, the caches, the kernels (the inner loops of training "
             "and ranking), whether large pages are available, and what this build can read. "
+            "Environment variables that replace what the system reports (DPMF_CACHES, DPMF_CORES, "
+            "DPMF_RAM, DPMF_PAGE, DPMF_KERNELS) are listed where they are set. "
             "Include this in bug reports.",
         },
     .operands = {{.kind = VALUE_NONE}, 0, 0},
@@ -134,12 +136,40 @@ static void write_build(struct dpmf_json *json, struct dpmf_build build) {
     dpmf_json_end_object(json);
 }
 
+/* Environment variables that replace what the system reports, as dpmf_machine_check lists them. */
+static const char *const overrides[] = {"DPMF_CACHES", "DPMF_CORES", "DPMF_RAM", "DPMF_PAGE",
+                                        "DPMF_KERNELS"};
+enum { OVERRIDES = sizeof overrides / sizeof *overrides };
+
+/* The value of an override; NULL where it is not set, or empty, which the library takes for that. */
+static const char *override_value(size_t i) {
+    const char *value = secure_getenv(overrides[i]);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static void write_overrides(struct dpmf_json *json) {
+    dpmf_json_begin_object(json, "environment");
+    for (size_t i = 0; i < OVERRIDES; i++)
+        if (override_value(i) != NULL) dpmf_json_string(json, overrides[i], override_value(i));
+    dpmf_json_end_object(json);
+}
+
+static void print_overrides(void) {
+    bool is_first = true;
+    for (size_t i = 0; i < OVERRIDES; i++) {
+        if (override_value(i) == NULL) continue;
+        printf("  %-14s %s=%s\n", is_first ? "environment" : "", overrides[i], override_value(i));
+        is_first = false;
+    }
+}
+
 static int print_json(const struct machine *machine) {
     struct dpmf_json *json = dpmf_json_new();
     const char *name;
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "version", dpmf_version());
     write_build(json, dpmf_build_identity());
+    write_overrides(json);
     dpmf_json_uint(json, "cores", (uint64_t)machine->library.cores);
     dpmf_json_uint(json, "memory", machine->library.memory);
     dpmf_json_uint(json, "memory_default", machine->library.memory_default);
@@ -180,7 +210,7 @@ static void print_kernels(const struct dpmf_machine *library) {
            text_binary_bytes(library->l3).text,
            strcmp(library->caches_from, "environment") == 0 ? "from DPMF_CACHES"
            : strcmp(library->caches_from, "system") == 0    ? "as the system reports"
-                                                            : "guessed: nothing is reported");
+                                                            : "guessed: they are not known");
     printf("  %-14s", "lanes");
     for (size_t i = 0; i < SHOWN_FACTORS; i++)
         printf("%s %u at k = %u", i > 0 ? "," : "",
@@ -202,6 +232,7 @@ static void print_page(const struct machine *machine) {
     const char *name;
     printf("dpmf %s\n\n", dpmf_version());
     print_build(dpmf_build_identity());
+    print_overrides();
     printf("  %-14s %s usable\n", "cores", text_number((uint64_t)machine->library.cores).text);
     printf("  %-14s %s, of which dpmf uses %s by default\n", "memory",
            text_binary_bytes(machine->library.memory).text,
