@@ -44,6 +44,8 @@ struct output_file {
     size_t n_buffered;
     uint64_t size;
     bool prepared;
+    bool was_there;      /* something was in its place when it was opened: */
+    struct stat before;  /* what that was */
     _Atomic bool failed; /* a write failed: what is there is not whole and never will be */
 };
 
@@ -193,6 +195,12 @@ static void sweep(const struct output_file *file) {
 static int check_place(const char *path, struct dpmf_error *error) {
     struct stat status;
     size_t n = strlen(path);
+    if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode)) {
+        error_set(error, DPMF_ERR_IO_WRITE, "cannot write over a symbolic link");
+        error_hint(error, "name the file that it leads to, or remove the link");
+        error_place(error, path, 0, 0);
+        return DPMF_ERR_IO_WRITE;
+    }
     bool exists = stat(path, &status) == 0;
     if (!exists && errno == ENAMETOOLONG) return error_system(error, errno, "create", path);
     if ((exists && S_ISDIR(status.st_mode)) || (n > 0 && path[n - 1] == '/')) {
@@ -239,12 +247,34 @@ static struct output_file *new_file(const char *path) {
     return file;
 }
 
+/* @return whether something is in the place of the file */
+static bool look_at_place(const struct output_file *file, struct stat *status) {
+    return fstatat(file->directory, file->name, status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* What was looked at when the file was opened may be replaced; what another program put there
+ * since then, nobody has looked at. */
+static int check_still(const struct output_file *file, struct dpmf_error *error) {
+    struct stat now;
+    if (!look_at_place(file, &now)) return 0;
+    const struct stat *before = &file->before;
+    if (file->was_there && now.st_dev == before->st_dev && now.st_ino == before->st_ino &&
+        now.st_size == before->st_size && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == before->st_mtim.tv_nsec)
+        return 0;
+    error_set(error, DPMF_ERR_IO_WRITE, "another program wrote this file meanwhile");
+    error_hint(error, "what it wrote was kept; name another file, or run this again");
+    error_place(error, file->path, 0, 0);
+    return DPMF_ERR_IO_WRITE;
+}
+
 static int open_in(struct output_file **out, const char *path, const char *directory,
                    enum output_mode mode, bool is_named, struct dpmf_error *error) {
     struct output_file *file = new_file(path);
     if (!file) return error_no_memory(error);
     file->directory = open_directory(directory);
     if (file->directory >= 0) sweep(file);
+    file->was_there = file->directory >= 0 && look_at_place(file, &file->before);
     int failure = file->directory < 0 ? errno : create_temporary(file, mode, is_named);
     if (failure != 0) {
         discard(file);
@@ -388,6 +418,7 @@ int output_file_clear(struct output_file *file, struct dpmf_error *error) {
 
 int output_file_commit(struct output_file *file, struct dpmf_error *error) {
     int code = output_file_prepare(file, error);
+    if (code == 0) code = check_still(file, error);
     if (code < 0) goto out;
     int failure = file->temporary[0] == '\0' ? take_name(file, link_nameless, 0) : 0;
     if (failure != 0) {

@@ -222,6 +222,8 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
     if (code == 0) code = import_memory_divide(import, error);
     if (code == 0) code = import_inputs_read(import, read_jobs, threads, error);
     if (code == 0 && import->n_read == 0) code = take_nothing(import, error);
+    if (code == 0 && output) /* reading took time, and others may have written there */
+        code = output_file_check(output, DPMF_FILE_STORE, import->run->replace, error);
     return code < 0 ? code : import_store_write(import, output, write_jobs, threads, error);
 }
 

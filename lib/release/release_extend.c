@@ -258,6 +258,7 @@ int dpmf_release_extend(const char *release, const char *catalogue, const char *
     if (code == 0) code = read_features(self, item_features, &own, error);
     if (code == 0) code = place_items(self, error);
     if (code == 0) code = fill_release(self, error);
+    if (code == 0) code = output_file_check(output, DPMF_FILE_NONE, own.replace, error);
     if (code == 0) code = release_write(output, &self->release, mode_of(&self->statement), error);
     free_extending(self);
     return code;

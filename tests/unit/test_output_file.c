@@ -212,6 +212,40 @@ static void test_open_fails_early(void **state) {
     assert_int_equal(temp_dir_count(dir), 2);
 }
 
+/* What others put there after the file was opened is not replaced; what they took away is. */
+static void test_keeps_what_came_meanwhile(void **state) {
+    struct temp_dir *dir = *state;
+    struct dpmf_error error;
+    char path[TEMP_PATH_MAX];
+    temp_dir_file(dir, "out", path);
+    struct output_file *file = open_file(path, OUTPUT_PRIVATE);
+    temp_dir_write(path, "theirs", 6);
+    assert_int_equal(output_file_commit(file, &error), DPMF_ERR_IO_WRITE);
+    check_text(path, "theirs");
+    file = open_file(path, OUTPUT_PRIVATE);
+    assert_int_equal(unlink(path), 0);
+    temp_dir_write(path, "others'", 7);
+    assert_int_equal(output_file_commit(file, &error), DPMF_ERR_IO_WRITE);
+    check_text(path, "others'");
+    assert_int_equal(temp_dir_count(dir), 1);
+    file = open_file(path, OUTPUT_PRIVATE);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(output_file_commit(file, &error), 0);
+    check_text(path, "");
+}
+
+static void test_links(void **state) {
+    struct temp_dir *dir = *state;
+    char path[TEMP_PATH_MAX], link[TEMP_PATH_MAX];
+    temp_dir_file(dir, "out", path);
+    temp_dir_file(dir, "link", link);
+    assert_int_equal(symlink("out", link), 0);
+    check_open_fails(link, DPMF_ERR_IO_WRITE); /* leads nowhere */
+    temp_dir_write(path, "old", 3);
+    check_open_fails(link, DPMF_ERR_IO_WRITE);
+    check_text(path, "old");
+}
+
 static void test_check_leaves_nothing(void **state) {
     struct temp_dir *dir = *state;
     char path[TEMP_PATH_MAX];
@@ -403,6 +437,8 @@ int main(void) {
         TEST(test_large_and_small_pieces),
         TEST(test_relative_path_and_working_directory),
         TEST(test_open_fails_early),
+        TEST(test_keeps_what_came_meanwhile),
+        TEST(test_links),
         TEST(test_check_leaves_nothing),
         TEST(test_long_names),
         TEST(test_no_permission),
