@@ -43,6 +43,7 @@
     CALL(reset)                                                                                    \
     CALL(step)                                                                                     \
     CALL(stmt_readonly)                                                                            \
+    CALL(table_column_metadata)                                                                    \
     CALL(value_bytes)                                                                              \
     CALL(value_double)                                                                             \
     CALL(value_int64)                                                                              \

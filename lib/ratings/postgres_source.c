@@ -22,6 +22,7 @@ struct postgres_source {
     struct postgres_session session;
     struct copy_layout layout;
     bool as_text[COLUMN_ROLES]; /* the server makes text of it, with a cast */
+    enum store_ids ids;         /* users' ids, by the type of their column */
     bool begun, ended;
 };
 
@@ -256,8 +257,9 @@ static int plan_copy(struct postgres_source *self, const PGresult *described,
         used++;
     }
     if (code < 0) return code;
-    self->rows.source.layout.formats = store_layout_format_of_ids(
-        self->rows.source.format, ids_of(self, pq->ftype(described, column[COLUMN_USER])));
+    self->ids = ids_of(self, pq->ftype(described, column[COLUMN_USER]));
+    self->rows.source.layout.formats =
+        store_layout_format_of_ids(self->rows.source.format, self->ids);
     int32_t next = 0;
     for (int role = 0; role < COLUMN_ROLES; role++)
         layout->field[role] = column[role] < 0 ? -1 : plain && used == n ? column[role] : next++;
@@ -310,7 +312,8 @@ static void look_for(const struct postgres_source *self, const PGresult *describ
  * decide about others. So may functions that someone wrote for this database: what generates a
  * column, what a type of its own is sent or made text with, and a cast for a type of the server's.
  * What the server came with has a number below 16384. A table of a server before 12, which has
- * another catalogue, stays a query. */
+ * another catalogue, stays a query. So does one whose users the server takes for equal though it
+ * sends them in several spellings: 7, 7.0 and 7.00 of a numeric, Ann and ann by a collation. */
 static int look_at_table(struct postgres_source *self, const PGresult *described,
                          struct dpmf_error *error) {
     static const char sql[] =
@@ -318,8 +321,10 @@ static int look_at_table(struct postgres_source *self, const PGresult *described
         " UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i JOIN t ON i.inhparent = t.oid)"
         " SELECT 1 FROM t JOIN pg_catalog.pg_class AS c ON c.oid = t.oid"
         " HAVING pg_catalog.bool_and(c.relkind IN ('r', 'p') AND NOT c.relrowsecurity"
-        " AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = t.oid"
-        " AND a.attgenerated <> '' AND a.attname IN ($4::pg_catalog.name, $5::pg_catalog.name,"
+        " AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute AS a"
+        " LEFT JOIN pg_catalog.pg_collation AS l ON l.oid = a.attcollation"
+        " WHERE a.attrelid = t.oid AND (a.attgenerated <> '' OR NOT l.collisdeterministic)"
+        " AND a.attname IN ($4::pg_catalog.name, $5::pg_catalog.name,"
         " $6::pg_catalog.name, $7::pg_catalog.name)))"
         " AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_type AS y"
         " WHERE y.oid = ANY ($2::pg_catalog.oid[]) AND (y.oid >= 16384"
@@ -346,7 +351,9 @@ static int look_at_table(struct postgres_source *self, const PGresult *described
                                         NULL, values, NULL, NULL, 0);
         code = postgres_session_finish(session, sent, "read the table", &found, error);
     }
-    if (code == 0) self->rows.source.layout.is_queried = session->pq.ntuples(found) != 1;
+    if (code == 0)
+        self->rows.source.layout.is_queried =
+            session->pq.ntuples(found) != 1 || self->ids == STORE_IDS_EITHER;
     if (found) session->pq.clear(found);
     free(look.name.bytes);
     return code;

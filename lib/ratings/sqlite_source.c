@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -472,6 +473,19 @@ static bool write_look(const struct sqlite_source *self, struct byte_buffer *sql
            write_not_generated(self, schema, n, name, sql);
 }
 
+/* @return whether users whose names are spelled in several ways may be equal to SQLite, Ann and ann
+ * with NOCASE, which are two users here; true where that cannot be found out */
+static bool is_user_collated(const struct sqlite_source *self) {
+    const char *table = self->rows.url.table, *dot = strchr(table, '.'), *collation = NULL;
+    const char *user = self->sqlite.column_name(self->statement, self->column[COLUMN_USER]);
+    char *schema = dot ? strndup(table, (size_t)(dot - table)) : NULL;
+    if (!user || (dot && !schema)) return true;
+    const int rc = self->sqlite.table_column_metadata(self->database, schema, dot ? dot + 1 : table,
+                                                      user, NULL, &collation, NULL, NULL, NULL);
+    free(schema);
+    return rc != SQLITE_OK || !collation || strcasecmp(collation, "BINARY") != 0;
+}
+
 /* What is not found to be a table, or generates what is read, counts as a query. */
 static int look_at_table(struct sqlite_source *self, struct dpmf_error *error) {
     const struct sqlite_library *sqlite = &self->sqlite;
@@ -483,7 +497,7 @@ static int look_at_table(struct sqlite_source *self, struct dpmf_error *error) {
     }
     int rc = sqlite->prepare_v2(self->database, (const char *)sql.bytes, -1, &look, NULL);
     if (rc == SQLITE_OK) rc = sqlite->step(look);
-    if (rc == SQLITE_ROW) self->rows.source.layout.is_queried = false;
+    if (rc == SQLITE_ROW) self->rows.source.layout.is_queried = is_user_collated(self);
     int code = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : fail(self, "read the table", error);
     sqlite->finalize(look);
     free(sql.bytes);

@@ -23,8 +23,8 @@ static const char *why_not(const struct store_layout *layout) {
     case STORE_ORIGIN_DECLARED: break;
     }
     if (layout->drops_bad && !layout->is_shard)
-        return "its inputs spell users differently, some as numbers and some as text: nobody could "
-               "say whether 7 and 007 are one person";
+        return "its inputs are in formats that spell users differently: nobody could say whether "
+               "7, 007 and \"7\" are one person";
     if (layout->is_shard && layout->drops_bad)
         return "this is one of several shards, and other people's ratings decided who is in it";
     return "a bad record would have ended its import: one person could have decided whether there "

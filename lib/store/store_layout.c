@@ -21,13 +21,15 @@ enum { N_FORMATS = sizeof formats / sizeof formats[0], FIRST_VARIANT = 24 };
 
 _Static_assert(N_FORMATS <= FIRST_VARIANT, "a bit each, below those of variants");
 
-/* Formats whose ids are not texts. */
+/* Formats whose ids are not texts, or texts that CSV would spell otherwise. */
 static const struct format_ids {
     const char *name;
     enum store_ids ids;
 } formats_ids[] = {
     {"matrixmarket", STORE_IDS_WHOLE}, {"libmf", STORE_IDS_WHOLE},   {"synth", STORE_IDS_WHOLE},
     {"jsonl", STORE_IDS_EITHER},       {"arrays", STORE_IDS_EITHER}, {"sqlite", STORE_IDS_EITHER},
+    {"movielens", STORE_IDS_BARE},     {"u.data", STORE_IDS_BARE},   {"inter", STORE_IDS_BARE},
+    {"netflix", STORE_IDS_BARE},       {"yahoo", STORE_IDS_BARE},
 };
 
 /* Formats by a schema that says otherwise, shown by the same name; from the last bit down, which is

@@ -397,7 +397,7 @@ static void mixed_ids_are_refused(void **state) {
         bool mixes;
     } cases[] = {
         {"csv", "tsv", STORE_IDS_TEXT, STORE_IDS_TEXT, false},
-        {"csv", "movielens", STORE_IDS_TEXT, STORE_IDS_TEXT, false},
+        {"csv", "movielens", STORE_IDS_TEXT, STORE_IDS_BARE, true},
         {"csv", "libmf", STORE_IDS_TEXT, STORE_IDS_WHOLE, true},
         {"libmf", "matrixmarket", STORE_IDS_WHOLE, STORE_IDS_WHOLE, false},
         {"jsonl", "jsonl", STORE_IDS_EITHER, STORE_IDS_EITHER, false},

@@ -32,6 +32,10 @@ try texts.dpr each.dpr
 try each.dpr
 try alike/one.csv alike/two.tsv
 try texts.dpr 'sqlite:r.db?table=numbers'
+printf 'user_id:token\titem_id:token\trating:float\n"7"\ta\t4\n' >r.inter
+dpmf import -q r.inter --format inter --on-error skip -o bare.dpr
+try texts.dpr bare.dpr
+try bare.dpr
 try numbers.dpr 'sqlite:r.db?table=numbers'
 try texts.dpr 'sqlite:r.db?table=texts'
 try texts.dpr 'sqlite:r.db?table=other'
