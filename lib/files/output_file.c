@@ -44,7 +44,7 @@ struct output_file {
     size_t n_buffered;
     uint64_t size;
     bool prepared;
-    bool was_there;      /* something was in its place when it was opened: */
+    bool was_there;      /* something was there when it was opened: */
     struct stat before;  /* what that was */
     _Atomic bool failed; /* a write failed: what is there is not whole and never will be */
 };
@@ -247,7 +247,7 @@ static struct output_file *new_file(const char *path) {
     return file;
 }
 
-/* @return whether something is in the place of the file */
+/* @return whether something is where the file will be */
 static bool look_at_place(const struct output_file *file, struct stat *status) {
     return fstatat(file->directory, file->name, status, AT_SYMLINK_NOFOLLOW) == 0;
 }

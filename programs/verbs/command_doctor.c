@@ -141,7 +141,7 @@ static const char *const overrides[] = {"DPMF_CACHES", "DPMF_CORES", "DPMF_RAM",
                                         "DPMF_KERNELS"};
 enum { OVERRIDES = sizeof overrides / sizeof *overrides };
 
-/* The value of an override; NULL where it is not set, or empty, which the library takes for that. */
+/* The value of an override; NULL where it is not set or empty, which is the same. */
 static const char *override_value(size_t i) {
     const char *value = secure_getenv(overrides[i]);
     return value != NULL && value[0] != '\0' ? value : NULL;
