@@ -21,6 +21,7 @@
 #include "continue/continue_model.h"
 #include "continue/continue_rows.h"
 #include "dpmf_text.h"
+#include "files/file_kind.h"
 #include "files/output_file.h"
 #include "rank/event_rows.h"
 #include "recommend/model.h"
@@ -499,7 +500,10 @@ static int write_model(const struct continuation *self, const char *path, bool w
     const struct factor_matrix *items = &factors->items;
     const struct row_store item_rows = row_store_of(items->rows, items->n, items->stride);
     struct checkpoint_draft *draft = NULL;
-    int code = checkpoint_draft_open(&draft, path, factors, with_best, self->provenance, error);
+    /* Others may have written there since the run began and looked. */
+    int code = file_kind_check(path, DPMF_FILE_CHECKPOINT, self->run->replace, error);
+    if (code == 0)
+        code = checkpoint_draft_open(&draft, path, factors, with_best, self->provenance, error);
     if (code == 0) code = checkpoint_draft_put_ids(draft, error);
     if (code == 0)
         code =

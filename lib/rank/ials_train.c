@@ -371,6 +371,7 @@ static int take_share(struct ials_run *run, int threads, struct dpmf_error *erro
     int code = cluster_agree(run->cluster, check_options(run, error), error);
     if (code == 0) code = rank_share_kernels(run->cluster, &run->kernels, error);
     if (code == 0) code = rank_share_open(&run->share, run->whole, run->cluster, error);
+    run->share.may_replace = run->run->replace;
     if (code < 0) return code;
     run->store = rank_share_store(&run->share);
     code = model_ids_fill_users(&factors->user_ids, run->store, error);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cluster/user_shares.h"
+#include "files/file_kind.h"
 #include "train/model_ids.h"
 #include "train/rows_file.h"
 
@@ -448,7 +449,10 @@ int rank_share_open_draft(const struct rank_share *share, const char *path,
     int code = 0;
     *draft = NULL;
     if (cluster_rank(share->cluster) == 0) {
-        code = checkpoint_draft_open(draft, path, shape, with_best, provenance, error);
+        /* Others may have written there since the run began and looked. */
+        code = file_kind_check(path, DPMF_FILE_CHECKPOINT, share->may_replace, error);
+        if (code == 0)
+            code = checkpoint_draft_open(draft, path, shape, with_best, provenance, error);
         if (code == 0) code = checkpoint_draft_put_ids(*draft, error);
     }
     return cluster_agree(share->cluster, code, error);

@@ -20,6 +20,7 @@ struct rank_share {
     struct dpmf_store *own;             /* ratings of its users; NULL on one machine */
     uint64_t *first_user; /* n_ranks + 1: rank r has users first_user[r] .. first_user[r + 1] - 1 */
     struct factors file;  /* on rank 0 of a cluster, what a checkpoint holds beside its rows */
+    bool may_replace;     /* whether checkpoints may replace files that are none */
 };
 
 /* Called by all ranks, as is everything else here. */

@@ -74,6 +74,7 @@ int train_run_open(struct train_run *train, int code, struct dpmf_error *error) 
     if (code == 0) code = check_scale(train, error);
     code = train->place->check(train, code, error);
     if (code == 0) code = rank_share_open(&train->share, train->whole, train->cluster, error);
+    train->share.may_replace = train->run->replace;
     if (code < 0) return code;
     train->store = rank_share_store(&train->share);
     train->threads = threads_wanted(train->run);

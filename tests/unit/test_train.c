@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -99,6 +100,39 @@ static void test_resume_is_exact(void **state) {
     options.learning_rate *= 2;
     assert_int_equal(train(&options, 1, 0, false, b_file, NULL, &error), DPMF_ERR_TRAIN_MISMATCH);
     assert_true(error.hint[0] != 0);
+}
+
+static int write_to(void *self, const struct dpmf_epoch *epoch) {
+    (void)epoch;
+    temp_dir_write(self, "theirs", 6);
+    return 0;
+}
+
+/* What another program writes to the output while a run learns is kept, whichever solver it is,
+ * unless anything may be replaced. */
+static void test_keeps_what_came_meanwhile(void **state) {
+    (void)state;
+    static const char *const solvers[] = {"sgd", "gibbs", "sgld"};
+    struct dpmf_run run = dpmf_run_default();
+    struct dpmf_error error;
+    struct dpmf_store *store;
+    char path[TEMP_PATH_MAX];
+    temp_dir_file(&directory, "meanwhile", path);
+    assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
+    for (size_t i = 0; i < sizeof solvers / sizeof solvers[0]; i++) {
+        struct dpmf_train_options options = small_options();
+        options.solver = solvers[i];
+        options.epochs = 2;
+        run.replace = false;
+        int code = dpmf_train(store, NULL, path, &options, &run, write_to, path, NULL, &error);
+        assert_int_equal(code, DPMF_ERR_IO_WRITE);
+        assert_int_equal(unlink(path), 0);
+        run.replace = true;
+        code = dpmf_train(store, NULL, path, &options, &run, write_to, path, NULL, &error);
+        assert_int_equal(code, 0);
+        assert_int_equal(unlink(path), 0);
+    }
+    dpmf_store_close(store);
 }
 
 static int fail_if_called(void *self, const struct dpmf_epoch *epoch) {
@@ -195,6 +229,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deterministic),
         cmocka_unit_test(test_resume_is_exact),
+        cmocka_unit_test(test_keeps_what_came_meanwhile),
         cmocka_unit_test(test_snapshots_need_a_place),
         cmocka_unit_test(test_divergence_is_noticed),
         cmocka_unit_test(test_stops_early),
