@@ -253,10 +253,10 @@ static bool look_at_place(const struct output_file *file, struct stat *status) {
 }
 
 /* What was looked at when the file was opened may be replaced; what another program put there
- * since then, nobody has looked at. */
+ * since then, nobody has looked at. An empty file is as good as none, as in file_kind.h. */
 static int check_still(const struct output_file *file, struct dpmf_error *error) {
     struct stat now;
-    if (!look_at_place(file, &now)) return 0;
+    if (!look_at_place(file, &now) || (S_ISREG(now.st_mode) && now.st_size == 0)) return 0;
     const struct stat *before = &file->before;
     if (file->was_there && now.st_dev == before->st_dev && now.st_ino == before->st_ino &&
         now.st_size == before->st_size && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
