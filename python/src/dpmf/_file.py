@@ -162,11 +162,12 @@ class ModelFile:
         name = os.fsdecode(path_bytes(path))
         with told("write", name, lib.DPMF_ERR_IO_WRITE):
             _check_target(name)
-            run, error = Run(replace=replace), new_error()
-            check(lib.dpmf_output_check_kind(path_bytes(path), lib.DPMF_FILE_CHECKPOINT,
-                                             run.pointer, error), error)
             # What a symbolic link stands for is written, and the link stays.
-            self._write(Path(os.path.realpath(name)))
+            target = Path(os.path.realpath(name))
+            run, error = Run(replace=replace), new_error()
+            check(lib.dpmf_output_check_kind(path_bytes(target), lib.DPMF_FILE_CHECKPOINT,
+                                             run.pointer, error), error)
+            self._write(target)
 
     def _write(self, target: Path) -> None:
         temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
