@@ -195,12 +195,6 @@ static void sweep(const struct output_file *file) {
 static int check_place(const char *path, struct dpmf_error *error) {
     struct stat status;
     size_t n = strlen(path);
-    if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode)) {
-        error_set(error, DPMF_ERR_IO_WRITE, "cannot write over a symbolic link");
-        error_hint(error, "name the file that it leads to, or remove the link");
-        error_place(error, path, 0, 0);
-        return DPMF_ERR_IO_WRITE;
-    }
     bool exists = stat(path, &status) == 0;
     if (!exists && errno == ENAMETOOLONG) return error_system(error, errno, "create", path);
     if ((exists && S_ISDIR(status.st_mode)) || (n > 0 && path[n - 1] == '/')) {
@@ -218,6 +212,16 @@ static int check_place(const char *path, struct dpmf_error *error) {
         return DPMF_ERR_IO_WRITE;
     }
     return n == 0 ? error_system(error, ENOENT, "create", path) : 0;
+}
+
+/* Renaming over a link would replace the link, and leave what it leads to as it was. */
+static int check_no_link(const char *path, struct dpmf_error *error) {
+    struct stat status;
+    if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode)) return 0;
+    error_set(error, DPMF_ERR_IO_WRITE, "cannot write over a symbolic link");
+    error_hint(error, "name the file that it leads to, or remove the link");
+    error_place(error, path, 0, 0);
+    return DPMF_ERR_IO_WRITE;
 }
 
 /* Frees `file` and what it holds, the temporary file included unless it is in its place by now. */
@@ -289,6 +293,7 @@ static int open_beside(struct output_file **out, const char *path, enum output_m
     *out = NULL;
     int code = check_place(path, error);
     if (code == 0 && mode != OUTPUT_LEDGER) code = file_kind_check_ledger(path, error);
+    if (code == 0) code = check_no_link(path, error);
     if (code < 0) return code;
     char *directory = directory_of(path);
     code =
