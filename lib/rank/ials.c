@@ -273,15 +273,15 @@ static float pull(const struct ials *ials, struct work *work, uint64_t row, cons
                   float target, float *out) {
     const uint64_t *start = ials->events->start;
     struct kernel_events events = events_from(ials, start[row], start[row + 1]);
-    if (target == 0) {
+    if (target == 0 && work->n_ask > 0) {
         const size_t half = (events.n + 1) / 2;
         events.next = work->ask;
         events.n_next = work->n_ask < half ? work->n_ask : half;
         work->ask += events.n_next;
         work->n_ask -= events.n_next;
-    } else if (!is_short(ials, row)) {
+    } else if (target != 0 && !is_short(ials, row) && events.n > AHEAD) {
         events.next = events.at + AHEAD;
-        events.n_next = events.n > AHEAD ? events.n - AHEAD : 0;
+        events.n_next = events.n - AHEAD;
     }
     return ials->kernels->pull(x, target, &events, ials->width, out);
 }
