@@ -17,6 +17,10 @@ what needs none of them beside these. A suite is one job or several, and of a ki
     exit    commands that pass when their exit status is 0; each counts as one test
     build   says nothing but that it is done, and counts only when it fails
 
+With --long the tests have more to do (DPMF_TEST_LONG): more cases, kills and faults. Builds of other
+kinds, other machines' shapes and valgrind repeat the unit tests in their ordinary size, because what
+these could find does not depend on the number of cases.
+
 With --long each suite that passed is remembered in build/test-stages for the tree as it is, to the
 last byte: a run that was interrupted is started again by the same command, and runs what is left.
 NEW=1 begins anew.
@@ -51,7 +55,7 @@ LONG_JOBS = {
 }
 
 # Statistics takes long under the sanitizers and touches no other memory: with --long only.
-NOT_UNDER_ASAN = {
+STATISTICS = {
     "langevin", "langevin_train", "gibbs", "posterior_sampler", "convergence", "audit", "search",
     "exact_gaussian"
 }
@@ -160,6 +164,7 @@ class Run:
 
     def __init__(self, arguments):
         self.long = arguments.long
+        self.more = {"DPMF_TEST_LONG": "1"} if self.long else {}  # for tests that have more to do
         self.only = re.compile(arguments.only or "")
         self.cores = int(os.environ.get("JOBS") or len(os.sched_getaffinity(0)))
         self.fuzz_seconds = int(os.environ.get("FUZZ_SECONDS") or (60 if self.long else 1))
@@ -211,10 +216,10 @@ class Run:
         suite = self.suite(name, "line")
         if suite:
             suite.add(name, command, seconds=seconds, limit=limit, needs=list(needs),
-                      environment=environment or {})
+                      environment={**self.more, **(environment or {})})
 
     def unit_tests(self, name, folder, only=None, but=(), prefix="", launcher=(), needs=(),
-                   limit=900, environment=None, also=()):
+                   limit=1800, environment=None, also=()):
         """A suite of the unit tests in a folder of builds: all, `only` some, all `but` some."""
         tests = [os.path.basename(path)[:-2] for path in sorted(glob.glob("tests/unit/test_*.c"))]
         chosen = [test for test in tests
@@ -421,7 +426,7 @@ def sanitizers(run):
 
 def address_tests(run, folder, launcher, needs):
     run.unit_tests("unit and failure tests, asan+ubsan", folder, prefix="asan",
-                   but=() if run.long else NOT_UNDER_ASAN, launcher=launcher, needs=needs,
+                   but=() if run.long else STATISTICS, launcher=launcher, needs=needs,
                    also=["failure/test_allocation"])
 
 
@@ -452,10 +457,12 @@ def more_with_time(run):
     if not shutil.which("valgrind"):
         run.skip("valgrind", "it is not installed")
     else:
-        # The optimised build: it is what users run, and quicker here than the debug one.
-        run.unit_tests("unit tests, valgrind", "build", limit=3600, prefix="valgrind", launcher=[
-            "valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full",
-            "--errors-for-leak-kinds=definite"])
+        # The optimised build: it is what users run, and quicker here than the debug one. Statistics
+        # would take hours; the address sanitizer has seen it.
+        run.unit_tests("unit tests, valgrind", "build", limit=3600, prefix="valgrind",
+                       but=STATISTICS, launcher=[
+                           "valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full",
+                           "--errors-for-leak-kinds=definite"])
 
 
 def several_processes(run):
@@ -479,8 +486,6 @@ def main():
     os.environ.update(ENVIRONMENT)
     for name in "DPMF_THREADS", "NO_COLOR":
         os.environ.pop(name, None)
-    if arguments.long:
-        os.environ["DPMF_TEST_LONG"] = "1"  # for tests that have more to do when there is time
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # Begun in the background, or by nohup, this ignores signals, and so would every test; a handler
     # that does nothing is not passed on to them.
@@ -495,13 +500,13 @@ def main():
         run.build("release", "release", ["all", "tests", "benches"], "-DDPMF_TESTS=ON",
                   "-DDPMF_BENCH=ON", "-DDPMF_WERROR=ON", alone=True)
         if run.run():
-            run.unit_tests("unit tests", "build")
+            run.unit_tests("unit tests", "build", environment=run.more)
             on_other_machines(run)
             scripts(run, disk)
             if run.long:
                 # Without --long allocations fail under the address sanitizer alone: it sees what
                 # this one does, and more.
-                run.unit_tests("failure tests", "build", only=(), limit=1800,
+                run.unit_tests("failure tests", "build", only=(), environment=run.more,
                                also=["failure/test_allocation"])
                 more_with_time(run)
             sanitizers(run)
