@@ -17,8 +17,8 @@ what needs none of them beside these. A suite is one job or several, and of a ki
     exit    commands that pass when their exit status is 0; each counts as one test
     build   says nothing but that it is done, and counts only when it fails
 
-With --long the tests have more to do (DPMF_TEST_LONG): more cases, kills and faults. Builds of other
-kinds, other machines' shapes and valgrind repeat the unit tests in their ordinary size, because what
+With --long the tests have more to do (DPMF_TEST_LONG): more cases, kills and faults. Builds of
+other kinds, other machines' shapes and valgrind repeat the unit tests in their ordinary size: what
 these could find does not depend on the number of cases.
 
 With --long each suite that passed is remembered in build/test-stages for the tree as it is, to the
