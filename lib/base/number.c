@@ -377,6 +377,20 @@ size_t number_respell(const char *text, size_t n, char out[NUMBER_SPELLED_MAX]) 
     return size == n && memcmp(out, text, n) == 0 ? 0 : size;
 }
 
+size_t number_spell_float_id(const char *text, size_t n, char out[NUMBER_SPELLED_MAX]) {
+    enum { DIGITS_MAX = 16 }; /* digits of 2^53 */
+    struct spelled number;
+    uint64_t whole = 0;
+    if (!split_decimal(text, n, &number)) return 0;
+    if (number.n > 0 && (number.exponent < number.n - 1 || number.exponent >= DIGITS_MAX)) return 0;
+    for (int i = 0; number.n > 0 && i <= (int)number.exponent; i++)
+        whole = 10 * whole + (i < number.n ? (uint64_t)(number.digits[i] - '0') : 0);
+    if (whole >= EXACT_MANTISSA_MAX) return 0;
+    const bool has_sign = number.is_negative && whole > 0;
+    if (has_sign) out[0] = '-';
+    return has_sign + put_digits(whole, out + has_sign);
+}
+
 /* Whole numbers and decimals of at most six places, which is what most ratings are: the first
  * number of places that reads back exactly (by combine_exactly) is the shortest. @return 0 if there
  * is none */

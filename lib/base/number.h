@@ -32,6 +32,12 @@ enum { NUMBER_SPELLED_MAX = 64 };
  * @return the length, without NUL, or 0 */
 size_t number_respell(const char *text, size_t n, char out[NUMBER_SPELLED_MAX]);
 
+/* The id that a float stands for, in digits: "1" of 1, 1.0, 01 and 1e0, "0" of -0. There is none
+ * where the text is no decimal number, or not a whole one below 2^53, from where on one float
+ * stands for several whole numbers.
+ * @return the length, without NUL, or 0 */
+size_t number_spell_float_id(const char *text, size_t n, char out[NUMBER_SPELLED_MAX]);
+
 /* As dpmf_format_double and for int64; no NUL. @return the length (at most DPMF_DOUBLE_TEXT_MAX) */
 size_t number_format_double(double value, char *text);
 size_t number_format_int64(int64_t value, char *text);

@@ -14,6 +14,7 @@ enum delimited_ids {
     IDS_TEXT,   /* any bytes, kept as they are */
     IDS_WHOLE,  /* whole numbers */
     IDS_MATRIX, /* whole numbers from 1 to the matrix's size */
+    IDS_FLOATS, /* the user's, the item's or both are floats: whole numbers below 2^53 */
 };
 
 struct delimited {
@@ -26,6 +27,7 @@ struct delimited {
                                      events) */
     enum delimited_ids ids;
     uint64_t max_user, max_item; /* IDS_MATRIX */
+    bool is_float[2];            /* IDS_FLOATS: of COLUMN_USER and COLUMN_ITEM */
     bool is_listed;              /* options->columns says what the columns are */
     const char *hint;            /* for rows of the wrong number of columns */
     uint64_t names, order;       /* checksums of the names in the header: `names` ignores their

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/checksum.h"
 #include "base/error.h"
@@ -84,6 +85,20 @@ static size_t name_of(const struct row *row, uint32_t i, bool typed, const char 
     size_t n = (size_t)(row->stop[i] - row->start[i]);
     const char *colon = typed && n > 0 ? memchr(*name, ':', n) : NULL;
     return colon != NULL ? (size_t)(colon - *name) : n;
+}
+
+/* What `.inter` declares a column to be, behind its name and a colon. */
+enum declared_type { TYPE_TEXT, TYPE_FLOAT, TYPE_OTHER };
+
+static enum declared_type type_of(const struct row *row, uint32_t i) {
+    const char *name, *end = row->stop[i];
+    const size_t n = name_of(row, i, true, &name);
+    const char *type = name + n;
+    while (end > type && end[-1] == ' ') end--;
+    if (type == end) return TYPE_TEXT;
+    const size_t length = (size_t)(end - ++type);
+    if (length == 5 && strncasecmp(type, "token", 5) == 0) return TYPE_TEXT;
+    return length == 5 && strncasecmp(type, "float", 5) == 0 ? TYPE_FLOAT : TYPE_OTHER;
 }
 
 static uint32_t kept_columns(const struct row *row) {
@@ -218,6 +233,29 @@ int delimited_refuse_ratings(const struct text_source *source, int64_t line,
     return DPMF_ERR_USAGE_CONFLICT;
 }
 
+/* The types of ids, which `.inter` declares: in texts that stand for floats, 1 and 1.0 are one
+ * person. The header's words are not repeated, as the line may be a record. */
+static int take_types(struct text_source *source, struct delimited *layout, const struct row *row,
+                      int64_t line, struct dpmf_error *error) {
+    for (int role = COLUMN_USER; role <= COLUMN_ITEM; role++) {
+        const enum declared_type type = type_of(row, (uint32_t)layout->column[role]);
+        if (type == TYPE_OTHER) {
+            error_set(error, DPMF_ERR_INPUT_HEADER,
+                      "the header declares the %s's ids as neither token nor float",
+                      column_role_name((enum column_role)role));
+            error_hint(error, "declare texts as token, and whole numbers as token or float");
+            error_place(error, source->name, line, 1);
+            return DPMF_ERR_INPUT_HEADER;
+        }
+        layout->is_float[role] = type == TYPE_FLOAT;
+        if (type == TYPE_FLOAT) layout->ids = IDS_FLOATS;
+    }
+    if (layout->is_float[COLUMN_USER])
+        source->base.layout.formats =
+            store_layout_format_of_ids(source->format->name, STORE_IDS_WHOLE);
+    return 0;
+}
+
 static int take_header(struct text_source *source, struct delimited *layout, const struct row *row,
                        int64_t line, bool typed, const struct dpmf_input_options *options,
                        struct dpmf_error *error) {
@@ -240,7 +278,7 @@ static int take_header(struct text_source *source, struct delimited *layout, con
     source->base.layout.holds_events = kind == COLUMNS_EVENTS;
     layout->n_columns = layout->least_columns = row->n;
     layout->hint = "every row must have as many columns as the header";
-    return 0;
+    return typed ? take_types(source, layout, row, line, error) : 0;
 }
 
 /* ---- what the first rows say ----------------------------------------------------------------- */
@@ -327,15 +365,18 @@ static int check_first_pair(const struct text_source *source, const struct previ
 }
 
 /* Whether a row names a column by another role than it was declared to have: of two exchanged
- * columns everyone would be a user who is an item. */
-static bool contradicts(const struct row *row, const struct delimited *layout) {
+ * columns everyone would be a user who is an item. Or, in `.inter`, declares ids as floats, which
+ * are texts where the columns are listed: there no row says what others hold. */
+static bool contradicts(const struct row *row, const struct delimited *layout, bool typed) {
     for (int role = 0; role < COLUMN_ROLES; role++) {
         const int32_t at = layout->column[role];
         if (at < 0 || (uint32_t)at >= kept_columns(row)) continue;
-        enum column_role named =
-            column_role_of(row->start[at], (size_t)(row->stop[at] - row->start[at]));
+        const char *name;
+        const size_t n = name_of(row, (uint32_t)at, true, &name);
+        enum column_role named = column_role_of(name, n);
         if (named == COLUMN_COUNT) named = COLUMN_RATING;
         if (named != COLUMN_OTHER && named != (enum column_role)role) return true;
+        if (typed && role <= COLUMN_ITEM && type_of(row, (uint32_t)at) != TYPE_TEXT) return true;
     }
     return false;
 }
@@ -410,7 +451,7 @@ static int read_header(struct text_source *source, struct delimited *layout,
         /* It stays an event like any other, which decides nothing; the curator is asked. */
         source->base.contradicts = listed && layout->column[COLUMN_RATING] < 0 &&
                                    row.fault == ROW_SOUND && row.n == layout->n_columns &&
-                                   !has_number(&row) && contradicts(&row, layout);
+                                   !has_number(&row) && contradicts(&row, layout, typed);
         return 0;
     }
     int64_t line = source->lines_before + lines - (int64_t)row.newlines;
@@ -419,7 +460,7 @@ static int read_header(struct text_source *source, struct delimited *layout,
         if (code != 0) return code;
     }
     *named = names_all(&row);
-    source->base.contradicts = listed && contradicts(&row, layout);
+    source->base.contradicts = listed && contradicts(&row, layout, typed);
     source->base.layout.has_header = true;
     sum_names(&row, true, &layout->names, &layout->order);
     size_t have = source->carry_n - source->carry_at;

@@ -17,6 +17,7 @@ struct reading {
     const struct row *row;
     const char *begin;
     int64_t line;
+    char (*numbers)[2][NUMBER_SPELLED_MAX]; /* room for ids, by record of the batch */
     bool has_nul;
     bool is_guessed; /* nothing but records says which column the ratings are in */
 };
@@ -107,6 +108,41 @@ static bool take_whole_ids(const struct reading *reading, struct record *record,
     return user_good && item_good;
 }
 
+static bool reject_float(const struct reading *reading, enum column_role role) {
+    const struct row *row = reading->row;
+    const uint32_t i = (uint32_t)reading->layout->column[role];
+    const struct place place = place_of(reading, i, ROW_SINGLE);
+    char shown[FIELD_SHOWN_MAX];
+    field_show(shown, row->start[i], (size_t)(row->stop[i] - row->start[i]));
+    return record_batch_reject(reading->batch, DPMF_ERR_INPUT_ID, place.line, place.column,
+                               "declare ids that are texts as token in the header",
+                               "%s id \"%s\" is declared as a float, and not a whole number below "
+                               "2^53",
+                               column_role_name(role), shown);
+}
+
+/* Ids that the header declares as floats: 1, 1.0 and 1e0 are one text. @return as
+ * take_whole_ids */
+static bool take_float_ids(const struct reading *reading, struct record *record, bool *go_on) {
+    struct {
+        const char **id;
+        uint32_t *length;
+    } const fields[] = {[COLUMN_USER] = {&record->user, &record->user_length},
+                        [COLUMN_ITEM] = {&record->item, &record->item_length}};
+    for (int role = COLUMN_USER; role <= COLUMN_ITEM; role++) {
+        if (!reading->layout->is_float[role]) continue;
+        char *out = reading->numbers[reading->batch->n][role];
+        const size_t n = number_spell_float_id(*fields[role].id, *fields[role].length, out);
+        if (n == 0) {
+            *go_on = reject_float(reading, (enum column_role)role);
+            return false;
+        }
+        *fields[role].id = out;
+        *fields[role].length = (uint32_t)n;
+    }
+    return true;
+}
+
 /* A record of more than a line: the batch knows of one line only, so it is told which field is
  * which by column numbers, and the real place is put in afterwards. */
 static bool add_spanning(const struct reading *reading, const struct record *record,
@@ -176,7 +212,11 @@ static inline __attribute__((always_inline)) bool take_row(const struct reading 
         .time = STORE_NO_TIME,
     };
     bool go_on = true;
-    if (layout->ids != IDS_TEXT && !take_whole_ids(reading, &record, &go_on)) return go_on;
+    if (layout->ids == IDS_FLOATS) {
+        if (!take_float_ids(reading, &record, &go_on)) return go_on;
+    } else if (layout->ids != IDS_TEXT && !take_whole_ids(reading, &record, &go_on)) {
+        return go_on;
+    }
     struct place user_place = place_of(reading, user, kind);
     struct place item_place = place_of(reading, item, kind);
     struct place rating_place = place_of(reading, rating, kind);
@@ -243,6 +283,7 @@ static inline __attribute__((always_inline)) void parse_rows(const struct text_s
                               .batch = batch,
                               .row = &row,
                               .line = 1,
+                              .numbers = chunk->numbers,
                               .has_nul = chunk->has_nul,
                               .is_guessed = batch->refuses_times && !layout->is_listed &&
                                             source->base.layout.origin == STORE_ORIGIN_GUESSED};

@@ -164,7 +164,8 @@ static bool sniff_libmf(const struct first_line *line) {
 }
 
 static bool sniff_inter(const struct first_line *line) {
-    return line->tabs >= 1 && memmem(line->text, line->n, ":token", 6) != NULL;
+    return line->tabs >= 1 && (memmem(line->text, line->n, ":token", 6) != NULL ||
+                               memmem(line->text, line->n, ":float", 6) != NULL);
 }
 
 const struct text_format format_csv = {

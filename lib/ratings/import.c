@@ -236,6 +236,28 @@ static const char *name_of(const char *input) {
     return strcmp(input, "-") == 0 ? "<stdin>" : input;
 }
 
+/* @return whether all inputs are stores whose bad records were dropped one by one, and nothing is
+ * asked for that could make another bad: then nobody's record can end this import either, and it
+ * is one that drops them. What cannot be opened fails later. */
+static bool drops_already(const char *const *inputs, size_t n_inputs,
+                          const struct dpmf_input_options *options) {
+    bool drops = n_inputs > 0 && !options->rescale && !options->has_range;
+    for (size_t i = 0; i < n_inputs && drops; i++) {
+        struct dpmf_store *store = NULL;
+        bool is_store = false;
+        const bool is_set = shard_set_is(inputs[i]);
+        if (!is_set && (database_url_is(inputs[i]) || strcmp(inputs[i], "-") == 0 ||
+                        store_file_is(inputs[i], &is_store, NULL) < 0 || !is_store))
+            return false;
+        const int code = is_set ? shard_set_open(inputs[i], &store, NULL)
+                                : store_open_file(inputs[i], &store, NULL);
+        drops = code == 0 && store_layout_of(store)->origin != STORE_ORIGIN_UNKNOWN &&
+                store_layout_of(store)->drops_bad;
+        dpmf_store_close(store);
+    }
+    return drops;
+}
+
 /* `given`, taken in any case, in place of inputs; errors will call a nameless store `name`. */
 static int import_any(const char *const *inputs, size_t n_inputs, struct source *given,
                       const char *name, const char *output,
@@ -244,6 +266,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
                       struct dpmf_error *error) {
     struct dpmf_input_options used = *options;
     struct dpmf_import_report unwanted_report;
+    used.skip_bad = used.skip_bad || (!given && drops_already(inputs, n_inputs, options));
     bool may_be_empty = used.by_record || (used.skip_bad && (output || used.has_like));
     used.skip_bad |= used.by_record;
     struct import import = {

@@ -43,6 +43,7 @@ struct sqlite_source {
     sqlite3 *database;
     sqlite3_stmt *statement;
     int32_t column[COLUMN_ROLES];
+    bool has_whole_users; /* the users' column was declared as whole numbers */
     bool ended, interrupted;
     bool is_private; /* errors do not quote rows */
     double asked;    /* when, by clock_now() */
@@ -191,7 +192,17 @@ static const uint8_t *get_value(const uint8_t *at, struct value *value) {
 struct place {
     int64_t row;
     int64_t column[COLUMN_ROLES];
+    bool has_whole_users; /* as in struct sqlite_source */
 };
+
+/* SQLite makes numbers of the texts that stand for one as they are stored, and keeps the others,
+ * whatever the column was declared as: in one of whole numbers, no wish could name them. */
+static bool reject_text(const struct place *place, struct record_batch *batch) {
+    return record_batch_reject(batch, DPMF_ERR_INPUT_ID, place->row, place->column[COLUMN_USER],
+                               "select the users as texts: ?query=SELECT CAST(... AS TEXT) AS "
+                               "user, ...",
+                               "the user id is a text in a column of whole numbers");
+}
 
 /* @return whether there is an id; else it was rejected, and *go_on says whether to go on */
 static bool take_id(const struct value *value, enum column_role role, const struct place *place,
@@ -203,6 +214,10 @@ static bool take_id(const struct value *value, enum column_role role, const stru
         *id = database_number_id(numbers, batch->n, role, value->integer, length);
         return true;
     case VALUE_TEXT:
+        if (role == COLUMN_USER && place->has_whole_users) {
+            *go_on = reject_text(place, batch);
+            return false;
+        }
         if (memchr(value->text, '\0', value->length)) {
             *go_on = field_reject_nul(batch, column_role_name(role), place->row, column);
             return false;
@@ -301,6 +316,7 @@ static void parse_rows(const struct source *source, void *pointer, struct record
     struct place place;
     database_numbers_begin(&chunk->chunk.numbers);
     for (int role = 0; role < COLUMN_ROLES; role++) place.column[role] = self->column[role] + 1;
+    place.has_whole_users = self->has_whole_users;
     for (uint64_t r = 0; r < chunk->chunk.n_rows; r++) {
         for (int role = 0; role < COLUMN_ROLES; role++)
             if (self->column[role] >= 0) at = get_value(at, &value[role]);
@@ -410,8 +426,10 @@ static int find_columns(struct sqlite_source *self, const struct dpmf_input_opti
     if (code == 0) {
         const int user = (int)self->column[COLUMN_USER];
         const char *declared = self->sqlite.column_decltype(self->statement, user);
+        const enum store_ids ids = ids_of(declared);
+        self->has_whole_users = ids == STORE_IDS_WHOLE;
         self->rows.source.layout.formats =
-            store_layout_format_of_ids(self->rows.source.format, ids_of(declared));
+            store_layout_format_of_ids(self->rows.source.format, ids);
     }
     return code;
 }

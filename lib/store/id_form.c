@@ -45,19 +45,22 @@ struct id_form id_form_either(const struct id_form *a, const struct id_form *b) 
         .takes_whole = a->takes_whole || b->takes_whole,
         .is_signed = a->is_signed || b->is_signed,
         .from_one = a->from_one && b->from_one,
+        .is_float = a->is_float || b->is_float,
         .is_uuid = a->is_uuid || b->is_uuid,
         .is_utf8 = a->is_utf8 && b->is_utf8,
         .without = same ? a->without : NULL,
     };
 }
 
-/* The form of the ids of a format whose schema says what they are. A column of SQLite may hold
- * anything, whatever it was declared as, and so may a UUID that a database makes text by a cast of
- * its own. */
+/* The form of the ids of a format whose schema or header says what they are. A column of SQLite
+ * that was declared as texts, or as nothing, may hold both, and a UUID that a database makes text
+ * by a cast of its own may be anything. */
 static struct id_form form_of_schema(const char *format, enum store_ids ids, bool is_queried) {
     static const struct id_form numbers = {.takes_whole = true, .is_signed = true};
     const bool by_schema = strcmp(format, "arrow") == 0 || strcmp(format, "parquet") == 0 ||
-                           strcmp(format, "postgres") == 0;
+                           strcmp(format, "postgres") == 0 || strcmp(format, "sqlite") == 0;
+    if (strcmp(format, "inter") == 0 && ids == STORE_IDS_WHOLE)
+        return (struct id_form){.is_float = true};
     if (by_schema && ids == STORE_IDS_WHOLE) return numbers;
     if (by_schema && ids == STORE_IDS_UUID)
         return (struct id_form){.is_uuid = true, .takes_text = is_queried};
@@ -122,6 +125,8 @@ static const char *why_no_text(const struct id_form *form) {
     if (form->is_uuid) return "the ids of the ratings are UUIDs, and this is not one";
     if (form->from_one)
         return "the ids of the ratings are whole numbers from 1, and this is not one";
+    if (form->is_float && !form->takes_whole)
+        return "the ids of the ratings are whole numbers below 2^53, and this is not one";
     return "the ids of the ratings are whole numbers, and this is not one";
 }
 
@@ -148,6 +153,14 @@ static size_t spell_signed(const char *text, size_t n, struct id_text *out) {
     memcpy(out->number + out->n, text + at, n - at);
     out->n += n - at;
     return 1;
+}
+
+/* A float that is an id, as the reader of such a column spells it. @return how many there are, 0 or
+ * 1 */
+static size_t spell_float(const char *text, size_t n, struct id_text *out) {
+    out->text = out->number;
+    out->n = number_spell_float_id(text, n, out->number);
+    return out->n > 0;
 }
 
 /* A UUID as databases take it: 32 digits in letters of any size, perhaps in braces, and with a
@@ -181,11 +194,13 @@ size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
         out[count++] = (struct id_text){.text = text, .n = n};
     if (form->is_uuid && spell_uuid(text, n, &out[count]))
         count += count == 0 || out[count].n != n || memcmp(out[count].text, text, n) != 0;
-    else if (form->is_signed && count == 0)
-        count = spell_signed(text, n, &out[0]);
+    else if (form->is_signed && count == 0 && spell_signed(text, n, &out[0]))
+        count = 1;
     else if (form->takes_whole && number_parse_whole(&digits, &n_digits, &number) &&
              !(form->from_one && number == 0) && (count == 0 || n_digits != n))
         out[count++] = (struct id_text){.text = digits, .n = n_digits};
+    else if (form->is_float && spell_float(text, n, &out[count]))
+        count += count == 0 || out[count].n != n || memcmp(out[count].text, text, n) != 0;
     else if (count == 1 && form->takes_whole)
         count += respell(text, n, &out[count]);
     if (count == 0) *why = why_no_text(form);

@@ -17,7 +17,7 @@ static const char *const formats[] = {
     "inter", "jsonl", "sqlite",    "postgres", "arrays",  "synth", "arrow",        "parquet",
 };
 
-enum { N_FORMATS = sizeof formats / sizeof formats[0], FIRST_VARIANT = 24 };
+enum { N_FORMATS = sizeof formats / sizeof formats[0], FIRST_VARIANT = 20 };
 
 _Static_assert(N_FORMATS <= FIRST_VARIANT, "a bit each, below those of variants");
 
@@ -37,7 +37,7 @@ static const struct format_ids {
 static const struct format_ids variants[] = {
     {"arrow", STORE_IDS_WHOLE},    {"parquet", STORE_IDS_WHOLE},   {"parquet", STORE_IDS_UUID},
     {"postgres", STORE_IDS_WHOLE}, {"postgres", STORE_IDS_UUID},   {"sqlite", STORE_IDS_TEXT},
-    {"sqlite", STORE_IDS_WHOLE},   {"postgres", STORE_IDS_EITHER},
+    {"sqlite", STORE_IDS_WHOLE},   {"postgres", STORE_IDS_EITHER}, {"inter", STORE_IDS_WHOLE},
 };
 
 enum { N_VARIANTS = sizeof variants / sizeof variants[0] };

@@ -505,6 +505,75 @@ static void inserted_rows(void **state) {
         }
 }
 
+/* SplitMix64: the same rows in every run. */
+static uint64_t draw(uint64_t *state) {
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+/* @return past the n-th line */
+static const char *skip_lines(const char *text, int n) {
+    for (; n > 0; n--) text = strchr(text, '\n') + 1;
+    return text;
+}
+
+/* The same with rows that are made up: any bytes for the user, any number for the item, any bits
+ * for the rating, and each of them perhaps null. */
+static void drawn_rows(void **state) {
+    struct dpmf_input_options options = dpmf_input_options_default();
+    const int n_cases = getenv("DPMF_TEST_LONG") ? 100000 : 3000;
+    (void)state;
+    options.by_record = options.skip_bad = true;
+    for (int c = 0; c < n_cases; c++) {
+        uint64_t random = (uint64_t)c;
+        const int place = (int)(draw(&random) % (N + 1));
+        int32_t starts[N + 2] = {0};
+        char bytes[100];
+        double values[N + 1];
+        int64_t items[N + 1];
+        uint8_t valid[3] = {0xff, 0xff, 0xff};
+        size_t n = 0;
+        for (int r = 0, from = 0; r <= N; r++) {
+            const bool is_new = r == place;
+            const size_t length = is_new ? draw(&random) % 20 % (1 + draw(&random) % 20)
+                                         : (size_t)(offsets[from + 1] - offsets[from]);
+            for (size_t i = 0; i < length; i++)
+                bytes[n++] = is_new ? (char)draw(&random) : names[offsets[from] + (int32_t)i];
+            starts[r + 1] = (int32_t)n;
+            values[r] = is_new ? (double)(draw(&random) % 9) : ratings[from];
+            items[r] = is_new ? (int64_t)draw(&random) : numbers[from];
+            if (is_new && draw(&random) % 2) {
+                const uint64_t bits = draw(&random) | (draw(&random) % 2 ? 0 : 0x7ffULL << 52);
+                memcpy(&values[r], &bits, sizeof bits);
+            }
+            for (int i = 0; is_new && i < 3; i++)
+                if (draw(&random) % 8 == 0) valid[i] = (uint8_t) ~(1 << r);
+            from += !is_new;
+        }
+        struct made_table made = table_of(text_users, real_ratings, no_times);
+        made.rows = N + 1;
+        for (int i = 0; i < 3; i++) {
+            made.column[i].length = N + 1;
+            made.column[i].buffer[0] = &valid[i];
+            made.column[i].null_count = -1;
+        }
+        made.column[0].buffer[1] = starts;
+        made.column[0].buffer[2] = bytes;
+        made.column[1].buffer[1] = items;
+        made.column[2].buffer[1] = values;
+        struct lines lines;
+        assert_int_equal(read_table(&made, &options, &lines), 0);
+        const char *before = skip_lines(plain, place);
+        const size_t n_before = (size_t)(before - plain), n_after = strlen(before);
+        assert_true(lines.n >= n_before + n_after);
+        assert_memory_equal(lines.text, plain, n_before);
+        assert_memory_equal(lines.text + lines.n - n_after, before, n_after);
+        assert_int_equal(lines.n > n_before + n_after, lines.rejected == 0);
+    }
+}
+
 /* ---- the importer ---------------------------------------------------------------------------- */
 
 static void imports(void **state) {
@@ -597,6 +666,7 @@ int main(void) {
         cmocka_unit_test(broken_offsets),
         cmocka_unit_test(columns),
         cmocka_unit_test(inserted_rows),
+        cmocka_unit_test(drawn_rows),
         cmocka_unit_test(imports),
     };
     int failed = cmocka_run_group_tests_name("rows", tests, NULL, NULL);

@@ -117,6 +117,50 @@ static void test_signed(void **state) {
     assert_string_equal(spell(&either, "ann", 3, out), none);
 }
 
+/* As a file of RecBole holds them whose header declares ids as floats. */
+static void test_floats(void **state) {
+    static const char none[] =
+        "the ids of the ratings are whole numbers below 2^53, and this is not one";
+    static const struct id_form form = {.is_float = true};
+    static const char *const cases[][2] = {
+        {"7", "[7]"},
+        {"7.0", "[7]"},
+        {"007.", "[7]"},
+        {"70e-1", "[7]"},
+        {"+7", "[7]"},
+        {"-7.00", "[-7]"},
+        {"-0.0", "[0]"},
+        {"9007199254740991", "[9007199254740991]"},
+        {"9007199254740992", none},
+        {"9007199254740993", none},
+        {"1e16", none},
+        {"1e999999999", none},
+        {"7.5", none},
+        {"7.00000000000000000000000000000000000000000000000001", none},
+        {"nan", none},
+        {" 7", none},
+        {"0x7", none},
+        {"ann", none},
+    };
+    char out[4 * TEXT_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(spell(&form, cases[i][0], strlen(cases[i][0]), out), cases[i][1]);
+    const struct id_form csv = id_form_of_format("csv"), libmf = id_form_of_format("libmf"),
+                         numbers = {.takes_whole = true, .is_signed = true};
+    struct id_form either = id_form_either(&form, &csv);
+    assert_string_equal(spell(&either, "7.0", 3, out), "[7.0][7]");
+    assert_string_equal(spell(&either, "7", 1, out), "[7]");
+    assert_string_equal(spell(&either, "ann", 3, out), "[ann]");
+    either = id_form_either(&libmf, &form);
+    assert_string_equal(spell(&either, "7.0", 3, out), "[7]");
+    assert_string_equal(spell(&either, "9007199254740993", 16, out), "[9007199254740993]");
+    either = id_form_either(&form, &numbers);
+    assert_string_equal(spell(&either, "-7.0", 4, out), "[-7]");
+    assert_string_equal(spell(&either, "-9007199254740993", 17, out), "[-9007199254740993]");
+    assert_null(strchr(spell(&either, "ann", 3, out), '['));
+}
+
 /* As a column of UUIDs in a database or in Parquet holds them: in small letters. */
 static void test_uuids(void **state) {
     static const char none[] = "the ids of the ratings are UUIDs, and this is not one";
@@ -184,17 +228,19 @@ static void test_either(void **state) {
 /* One user's rating, in a text of each format; %s is the id. */
 static const struct {
     const char *format, *text;
+    bool is_float; /* the header declares so */
 } samples[] = {
-    {"csv", "user,item,rating\n\"%s\",i,3\n"},
-    {"tsv", "user\titem\trating\n%s\ti\t3\n"},
-    {"movielens", "%s::1::3::4\n"},
-    {"u.data", "%s\t1\t3\t4\n"},
-    {"inter", "user_id:token\titem_id:token\trating:float\n%s\ti\t3\n"},
-    {"netflix", "1:\n%s,3,2005-01-01\n"},
-    {"yahoo", "%s|1\n7\t3\n"},
-    {"libmf", "%s 1 3\n"},
-    {"matrixmarket", "%%%%MatrixMarket matrix coordinate real general\n99 9 1\n%s 1 3\n"},
-    {"jsonl", "{\"user\":\"%s\",\"item\":\"i\",\"rating\":3}\n"},
+    {"csv", "user,item,rating\n\"%s\",i,3\n", false},
+    {"tsv", "user\titem\trating\n%s\ti\t3\n", false},
+    {"movielens", "%s::1::3::4\n", false},
+    {"u.data", "%s\t1\t3\t4\n", false},
+    {"inter", "user_id:token\titem_id:token\trating:float\n%s\ti\t3\n", false},
+    {"inter", "user_id:float\titem_id:float\trating:float\n%s\t2.0\t3\n", true},
+    {"netflix", "1:\n%s,3,2005-01-01\n", false},
+    {"yahoo", "%s|1\n7\t3\n", false},
+    {"libmf", "%s 1 3\n", false},
+    {"matrixmarket", "%%%%MatrixMarket matrix coordinate real general\n99 9 1\n%s 1 3\n", false},
+    {"jsonl", "{\"user\":\"%s\",\"item\":\"i\",\"rating\":3}\n", false},
 };
 
 /* The id that the reader makes of the text, in brackets; "" when it makes none. */
@@ -256,11 +302,14 @@ static void test_as_the_readers(void **state) {
         "nan",
         "9223372036854775808",
         "9223372036854775807",
+        "9007199254740993",
+        "12.50",
         "00000000000000000000000000000000000042",
     };
     const struct temp_dir *dir = *state;
     for (size_t f = 0; f < sizeof samples / sizeof samples[0]; f++) {
-        const struct id_form form = id_form_of_format(samples[f].format);
+        const struct id_form form = samples[f].is_float ? (struct id_form){.is_float = true}
+                                                        : id_form_of_format(samples[f].format);
         size_t n_read = 0;
         for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
             char text[256], made[4 * TEXT_MAX], means[4 * TEXT_MAX], asked[4 * TEXT_MAX];
@@ -299,9 +348,9 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling),       cmocka_unit_test(test_signed),
-        cmocka_unit_test(test_uuids),          cmocka_unit_test(test_either),
-        cmocka_unit_test(test_as_the_readers),
+        cmocka_unit_test(test_spelling), cmocka_unit_test(test_signed),
+        cmocka_unit_test(test_floats),   cmocka_unit_test(test_uuids),
+        cmocka_unit_test(test_either),   cmocka_unit_test(test_as_the_readers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

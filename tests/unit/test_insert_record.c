@@ -2,7 +2,7 @@
  * Nothing that one person wrote decides how another person's record is read: lines are made up and
  * inserted anywhere among the records of every layout that a private run accepts, and everyone
  * else's ratings must stay the same bit for bit, as the readers give them (insert_record.h), and as
- * a private run gets them out of a store, out of shards and out of a database. With DPMF_TEST_LONG
+ * a private run gets them out of a store, out of shards and out of databases. With DPMF_TEST_LONG
  * there are 100,000 lines for each reader.
  */
 #define _GNU_SOURCE
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -20,6 +21,7 @@
 #include "base/threads.h"
 #include "insert_record.h"
 #include "privacy/private_ratings.h"
+#include "ratings/postgres_copy.h"
 #include "ratings/source.h"
 #include "release/release_input.h"
 #include "temp_dir.h"
@@ -33,6 +35,14 @@ enum {
 
 static bool is_long(void) { return getenv("DPMF_TEST_LONG") != NULL; }
 static uint64_t cases(void) { return is_long() ? READ_LONG : READ; }
+
+/* How many cases a second of processor time has, for docs/testing.md. */
+static void tell_speed(const char *what, uint64_t n, clock_t begun) {
+    const double seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
+    if (is_long())
+        print_message("%s: %llu cases in %.1f s, %.0f a second\n", what, (unsigned long long)n,
+                      seconds, (double)n / seconds);
+}
 
 /* ---- lines, made up -------------------------------------------------------------------------- */
 
@@ -141,7 +151,8 @@ static size_t make_line(uint64_t *state, const struct insert_reader *reader, cha
 
 static void readers_read_each_line_by_itself(void **state) {
     (void)state;
-    for (size_t r = 0; r < INSERT_READERS; r++)
+    for (size_t r = 0; r < INSERT_READERS; r++) {
+        const clock_t begun = clock();
         for (uint64_t c = 0; c < cases(); c++) {
             uint64_t random = r << 32 | c;
             char line[INSERT_LINE_MAX];
@@ -150,6 +161,8 @@ static void readers_read_each_line_by_itself(void **state) {
             insert_record_check(&insert_readers[r], below(&random, INSERT_LINES + 1), line, n,
                                 chunk_size);
         }
+        tell_speed(insert_readers[r].name, cases(), begun);
+    }
 }
 
 /* ---- what a private run sees ----------------------------------------------------------------- */
@@ -288,18 +301,16 @@ static void expect_others(const struct packed *base, const struct packed *with) 
 /* Whether the line is of someone who is among the others already: they may change their own
  * ratings. */
 static bool is_of_another(const struct insert_reader *reader, const char *line, size_t n) {
-    static struct insert_text text;
-    static struct insert_records own, base;
+    static struct insert_records own;
+    const struct insert_records *base = insert_base(reader);
     unsigned length = 0, other = 0;
     insert_read_alone(reader, line, n, &own);
     if (own.count == 0) return false;
-    insert_text_make(reader, 0, NULL, 0, &text);
-    insert_read(reader, &text, 0, &base);
     const char *id = memchr(own.bytes, ' ', own.n);
     for (int i = 0; i < 3; i++) id = (const char *)memchr(id + 1, ' ', own.n);
     sscanf(own.bytes, "%u", &length);
-    for (size_t i = 0; i < base.count; i++) {
-        const char *record = base.bytes + base.start[i], *its = record;
+    for (size_t i = 0; i < base->count; i++) {
+        const char *record = base->bytes + base->start[i], *its = record;
         for (int k = 0; k < 4; k++) its = strchr(its, ' ') + 1;
         sscanf(record, "%u", &other);
         if (other == length && memcmp(its, id + 1, length) == 0) return true;
@@ -311,6 +322,8 @@ static void private_runs_see_the_same_of_others(void **state) {
     (void)state;
     static struct insert_text text;
     static struct packed base[WAYS], with;
+    const clock_t begun = clock();
+    const uint64_t n_cases = is_long() ? PACKED_LONG : PACKED;
     for (size_t r = 0; r < INSERT_READERS; r++) {
         const struct insert_reader *reader = &insert_readers[r];
         insert_text_make(reader, 0, NULL, 0, &text);
@@ -318,7 +331,7 @@ static void private_runs_see_the_same_of_others(void **state) {
             pack_text(reader, &text, (enum way)way, &base[way]);
             assert_true(base[way].n >= 3);
         }
-        for (uint64_t c = 0; c < (is_long() ? PACKED_LONG : PACKED); c++) {
+        for (uint64_t c = 0; c < n_cases; c++) {
             uint64_t random = ~(r << 32 | c);
             enum way way = (enum way)(c % WAYS);
             char line[INSERT_LINE_MAX];
@@ -329,6 +342,7 @@ static void private_runs_see_the_same_of_others(void **state) {
             expect_others(&base[way], &with);
         }
     }
+    tell_speed("private runs", n_cases * INSERT_READERS, begun);
 }
 
 /* ---- a database ------------------------------------------------------------------------------ */
@@ -452,9 +466,173 @@ static bool check_rows(size_t table, uint64_t n_cases) {
 
 static void rows_are_read_by_themselves(void **state) {
     (void)state;
+    const clock_t begun = clock();
     temp_dir_write("empty.db", "", 0);
     for (size_t t = 0; t < TABLES; t++)
         if (!check_rows(t, cases() / TABLES)) skip();
+    tell_speed("SQLite", cases(), begun);
+}
+
+/* ---- rows as PostgreSQL sends them ----------------------------------------------------------- */
+
+enum { COPY_MAX = 16384 };
+
+struct copy_rows {
+    uint8_t bytes[COPY_MAX];
+    size_t n;
+};
+
+static void put_number(struct copy_rows *rows, uint64_t number, int size) {
+    for (int i = size - 1; i >= 0; i--) rows->bytes[rows->n++] = (uint8_t)(number >> (8 * i));
+}
+
+static void put_bytes(struct copy_rows *rows, const void *bytes, size_t n) {
+    put_number(rows, n, 4);
+    memcpy(rows->bytes + rows->n, bytes, n);
+    rows->n += n;
+}
+
+/* As numeric_send has it, whatever the number is. */
+static void put_numeric(struct copy_rows *rows, uint64_t *state) {
+    static const uint16_t signs[] = {0, 0, 0x4000, 0xc000, 0xd000, 0xf000};
+    const uint16_t sign = signs[below(state, sizeof signs / sizeof signs[0])];
+    const size_t n = sign < 0xc000 ? below(state, 6) : 0;
+    put_number(rows, 8 + 2 * n, 4);
+    put_number(rows, n, 2);
+    put_number(rows, below(state, 3) ? below(state, 4) : draw(state), 2);
+    put_number(rows, sign, 2);
+    put_number(rows, 0, 2);
+    for (size_t i = 0; i < n; i++) put_number(rows, below(state, 10000), 2);
+}
+
+/* A value of a type, as a server can send it. */
+static void put_any(struct copy_rows *rows, enum copy_type type, uint64_t *state) {
+    static const int sizes[] = {
+        [COPY_INT2] = 2,   [COPY_INT4] = 4, [COPY_INT8] = 8,     [COPY_FLOAT4] = 4,
+        [COPY_FLOAT8] = 8, [COPY_DATE] = 4, [COPY_TIMESTAMP] = 8};
+    static const uint64_t ends[] = {0,
+                                    UINT64_MAX,
+                                    INT64_MAX,
+                                    (uint64_t)INT64_MIN,
+                                    INT32_MAX,
+                                    UINT64_C(0x7ff0000000000000),
+                                    UINT64_C(0x80000000)};
+    char text[INSERT_LINE_MAX];
+    if (below(state, 8) == 0) {
+        put_number(rows, UINT32_MAX, 4); /* NULL */
+    } else if (type == COPY_TEXT) {
+        size_t n = below(state, 4) ? make_special(state, text) : below(state, 40);
+        for (size_t i = 0; i < n && below(state, 2); i++)
+            text[i] = below(state, 4) ? draw_byte(state) : '\n';
+        put_bytes(rows, text, n);
+    } else if (type == COPY_NUMERIC) {
+        put_numeric(rows, state);
+    } else {
+        put_number(rows, (uint64_t)sizes[type], 4);
+        put_number(rows,
+                   below(state, 2) ? ends[below(state, sizeof ends / sizeof ends[0])] : draw(state),
+                   sizes[type]);
+    }
+}
+
+/* A row of someone who is not the one who is inserted. */
+static void put_other(struct copy_rows *rows, const struct copy_layout *layout, int i) {
+    put_number(rows, layout->n_fields, 2);
+    for (int role = 0; role < COLUMN_ROLES; role++) {
+        const double rating = i % 5 + 0.5;
+        uint64_t bits;
+        char text[32];
+        if (layout->field[role] < 0) continue;
+        memcpy(&bits, &rating, sizeof bits);
+        switch (layout->type[role]) {
+        case COPY_TEXT:
+            sprintf(text,
+                    role == COLUMN_RATING ? "%d.5"
+                    : role == COLUMN_TIME ? "%d"
+                                          : "base%d",
+                    i % 5);
+            put_bytes(rows, text, strlen(text));
+            break;
+        case COPY_NUMERIC:
+            put_number(rows, 10, 4);
+            put_number(rows, UINT64_C(0x10000) << 32, 8);
+            put_number(rows, (uint64_t)(i % 5), 2);
+            break;
+        case COPY_FLOAT8:
+            put_number(rows, 8, 4);
+            put_number(rows, bits, 8);
+            break;
+        case COPY_INT4:
+            put_number(rows, 4, 4);
+            put_number(rows, (uint64_t)(i % 5 + 1), 4);
+            break;
+        default: put_number(rows, 8, 4); put_number(rows, (uint64_t)(i % 3), 8);
+        }
+    }
+}
+
+/* Ratings of texts and of other types, and events with a count and without. */
+static const struct copy_layout copies[] = {
+    {4, {0, 1, 2, 3}, {COPY_TEXT, COPY_TEXT, COPY_TEXT, COPY_TEXT}, {1, 2, 3, 4}},
+    {4, {0, 1, 2, 3}, {COPY_INT8, COPY_TEXT, COPY_NUMERIC, COPY_TIMESTAMP}, {1, 2, 3, 4}},
+    {3, {0, 1, 2, -1}, {COPY_INT4, COPY_INT8, COPY_FLOAT8, COPY_TEXT}, {1, 2, 3, 0}},
+    {4, {0, 1, 2, 3}, {COPY_TEXT, COPY_INT4, COPY_INT4, COPY_INT8}, {1, 2, 3, 4}},
+    {2, {0, 1, -1, -1}, {COPY_TEXT, COPY_TEXT, COPY_TEXT, COPY_TEXT}, {1, 2, 0, 0}},
+};
+
+enum { COPIES = sizeof copies / sizeof copies[0] };
+
+static void read_copy(const struct copy_layout *layout, const struct copy_rows *rows,
+                      struct insert_records *out) {
+    static struct record_batch batch;
+    static struct database_numbers numbers;
+    struct dpmf_input_options options = dpmf_input_options_default();
+    options.by_record = options.skip_bad = true;
+    out->n = out->count = 0;
+    batch.take = insert_take;
+    batch.self = out;
+    batch.options = &options;
+    batch.counts = layout == &copies[COPIES - 2] || layout == &copies[COPIES - 1];
+    record_batch_begin(&batch);
+    postgres_copy_parse(layout, rows->bytes, rows->n, &numbers, &batch);
+    assert_int_equal(record_batch_end(&batch), 0);
+}
+
+static void check_copies(const struct copy_layout *layout, uint64_t n_cases) {
+    static struct insert_records base, with, others;
+    static struct copy_rows rows;
+    rows.n = 0;
+    for (int i = 0; i < INSERT_LINES; i++) put_other(&rows, layout, i);
+    read_copy(layout, &rows, &base);
+    assert_int_equal(base.count, INSERT_LINES);
+    for (uint64_t c = 0; c < n_cases; c++) {
+        uint64_t random = c ^ (uint64_t)layout->n_fields << 56 ^ (uint64_t)layout->type[0] << 48;
+        const size_t place = below(&random, INSERT_LINES + 1);
+        rows.n = 0;
+        for (size_t i = 0; i <= INSERT_LINES; i++) {
+            if (i == place) {
+                put_number(&rows, layout->n_fields, 2);
+                for (int role = 0; role < COLUMN_ROLES; role++)
+                    if (layout->field[role] >= 0) put_any(&rows, layout->type[role], &random);
+            }
+            if (i < INSERT_LINES) put_other(&rows, layout, (int)i);
+        }
+        read_copy(layout, &rows, &with);
+        const size_t own = with.count - base.count;
+        assert_true(own <= 1);
+        others.n = others.count = 0;
+        insert_records_add(&others, &with, 0, place);
+        insert_records_add(&others, &with, place + own, with.count);
+        assert_int_equal(others.n, base.n);
+        assert_memory_equal(others.bytes, base.bytes, base.n);
+    }
+}
+
+static void rows_of_a_server_are_read_by_themselves(void **state) {
+    (void)state;
+    const clock_t begun = clock();
+    for (size_t i = 0; i < COPIES; i++) check_copies(&copies[i], cases() / COPIES);
+    tell_speed("PostgreSQL", cases(), begun);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -480,6 +658,7 @@ int main(void) {
         cmocka_unit_test(readers_read_each_line_by_itself),
         cmocka_unit_test(private_runs_see_the_same_of_others),
         cmocka_unit_test(rows_are_read_by_themselves),
+        cmocka_unit_test(rows_of_a_server_are_read_by_themselves),
     };
     return cmocka_run_group_tests(tests, enter_directory, remove_directory);
 }

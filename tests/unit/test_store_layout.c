@@ -307,6 +307,30 @@ static void inputs_are_joined(void **state) {
     }
 }
 
+/* No record of a store is bad, so that one ends no import of stores: it keeps what they say, unless
+ * something is asked for that a record could fail, or there are other inputs. */
+static void check_again(const char *store, const char *shards, enum store_origin origin) {
+    const char *const both[] = {store, shards}, *const mixed[] = {store, "more.csv"};
+    struct dpmf_input_options options = options_of(NULL, NULL, 0, false);
+    assert_int_equal(dpmf_import(both, 2, "again.dpr", &options, NULL, NULL, NULL), 0);
+    assert_int_equal(layout_in("again.dpr").origin, origin);
+    assert_true(layout_in("again.dpr").drops_bad);
+    temp_dir_write("more.csv", "user,item,rating\nx,y,3\n", 23);
+    assert_int_equal(dpmf_import(mixed, 2, "again.dpr", &options, NULL, NULL, NULL), 0);
+    assert_false(layout_in("again.dpr").drops_bad);
+    options.has_range = true;
+    options.range_max = 9;
+    import_text(store, NULL, options, "again.dpr");
+    assert_false(layout_in("again.dpr").drops_bad);
+    options.has_range = false;
+    options.rescale = true;
+    options.from_max = options.to_max = 1;
+    import_text(store, NULL, options, "again.dpr");
+    assert_false(layout_in("again.dpr").drops_bad);
+    import_text("again.dpr", NULL, options_of(NULL, NULL, 0, false), "third.dpr");
+    assert_false(layout_in("third.dpr").drops_bad);
+}
+
 static void stores_carry_it_on(void **state) {
     (void)state;
     static const enum dpmf_split_by ways[] = {DPMF_SPLIT_RANDOM, DPMF_SPLIT_USER, DPMF_SPLIT_TIME};
@@ -345,8 +369,7 @@ static void stores_carry_it_on(void **state) {
         assert_int_equal(layout_in("again.dpr").origin, origin);
         assert_int_equal(layout_in("again.dpr").n_columns, 4);
         assert_true(layout_in("again.dpr").drops_bad);
-        import_text("out.dpr", NULL, options_of(NULL, NULL, 0, false), "again.dpr");
-        assert_false(layout_in("again.dpr").drops_bad);
+        check_again("out.dpr", shards.path, origin);
         temp_dir_remove(&shards);
     }
 }
@@ -416,6 +439,8 @@ static void mixed_ids_are_refused(void **state) {
         {"sqlite", "csv", STORE_IDS_TEXT, STORE_IDS_TEXT, false},
         {"sqlite", "libmf", STORE_IDS_WHOLE, STORE_IDS_WHOLE, false},
         {"sqlite", "csv", STORE_IDS_EITHER, STORE_IDS_TEXT, true},
+        {"inter", "inter", STORE_IDS_BARE, STORE_IDS_WHOLE, true},
+        {"inter", "libmf", STORE_IDS_WHOLE, STORE_IDS_WHOLE, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct store_layout all = store_layout_declared(), one = store_layout_declared();
