@@ -18,6 +18,7 @@
 #include "cli/shared_options.h"
 #include "cli/text.h"
 #include "dpmf_text.h"
+#include "shared/title_entities.h"
 
 enum { ID_SHOWN_MAX = 40 };
 
@@ -275,6 +276,7 @@ static int add_title(void *self, const struct dpmf_table_row *row, struct dpmf_e
         return DPMF_ERR_BASE_NO_MEMORY;
     }
     memcpy(copy, title->text, title->length + 1);
+    title_entities_decode(copy);
     free(titling->catalogue->titles[item]);
     titling->catalogue->titles[item] = copy;
     return 0;

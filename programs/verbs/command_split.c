@@ -35,8 +35,8 @@ static const struct option own_options[] = {
      .value = {VALUE_FRACTION, "F", "0.1", NULL, NULL}, .show_default = fraction_default,
      .help = "how much goes to the test store (default {default})"},
     {.id = OPTION_BY, .name = "by", .value = {VALUE_CHOICE, "WHAT", "user", NULL, split_choices},
-     .help = "each rating at random (random, the default), whole users at random (user), or the "
-             "latest ratings for the test (time)"},
+     .help = "what the test is made of: each rating at random (random, the default), whole users "
+             "at random (user), or the latest ratings (time)"},
     {.id = OPTION_PROBE, .name = "probe", .value = {VALUE_FILE, "FILE", "probe.txt", ".txt", NULL},
      .help = "put exactly the pairs of this file, in the form of the Netflix Prize's probe.txt, "
              "in the test store"},
