@@ -401,6 +401,7 @@ static int write_provenance(struct continuation *self, struct dpmf_error *error)
     }
     dpmf_json_uint(json, "seed", self->options->seed);
     dpmf_json_string(json, "kernels", self->kernels->name);
+    dpmf_json_bool(json, "deterministic", self->options->deterministic);
     dpmf_json_uint(json, "ratings", self->state.n_ratings);
     dpmf_json_uint(json, "new_ratings", store_n_ratings(self->store));
     dpmf_json_uint(json, "new_users", model->new_users);

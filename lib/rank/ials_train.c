@@ -202,6 +202,7 @@ static int write_provenance(struct ials_run *run, struct dpmf_error *error) {
         dpmf_json_double(json, "count_weight", options->ials.count_weight);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", run->kernels->name);
+    dpmf_json_bool(json, "deterministic", options->deterministic);
     dpmf_json_uint(json, "ratings", store_n_ratings(run->whole));
     dpmf_json_uint(json, "events", run->n_events);
     dpmf_json_end_object(json);

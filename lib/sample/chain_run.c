@@ -65,9 +65,9 @@ static int write_provenance(const struct chain_run *run, struct dpmf_error *erro
     dpmf_json_double(json, "beta", PRECISIONS_BETA);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", train->kernels->name);
+    dpmf_json_bool(json, "deterministic", options->deterministic);
     if (train->tiling) {
         dpmf_json_uint(json, "lanes", train->lanes);
-        dpmf_json_bool(json, "deterministic", options->deterministic);
         dpmf_json_bool(json, "hogwild", options->hogwild);
     }
     return train_run_take_provenance(train, json, error);

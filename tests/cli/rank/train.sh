@@ -1,6 +1,7 @@
 dpmf synth -q --users 200 --items 60 --ratings 4000 --seed 3 -o all.dpr
 dpmf split -q all.dpr --train train.dpr --test test.dpr
-dpmf train -q train.dpr --goal ranking -k 8 --epochs 3 --kernels ref -j 1 -o a.safetensors
+dpmf train -q train.dpr --goal ranking -k 8 --epochs 3 --kernels ref -j 1 --deterministic \
+    -o a.safetensors
 dpmf train -q train.dpr --solver ials -k 8 --epochs 3 --kernels ref -j 3 --deterministic \
     -o b.safetensors
 cmp a.safetensors b.safetensors && echo "the same model for any number of threads"

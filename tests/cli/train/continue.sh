@@ -3,7 +3,7 @@ dpmf synth --users 300 --items 80 --ratings 9000 --seed 3 -o all.dpr -q
 dpmf split all.dpr --train old.dpr --test new.dpr --seed 1 -q
 dpmf train old.dpr -k 8 -o old.safetensors -q
 printf 'user,item,rating\nann,1,5\nann,2,1\nann,never,4\nbob,never,2\n' >new.csv
-dpmf train new.csv --continue old.safetensors -o a.safetensors -q -j 1
+dpmf train new.csv --continue old.safetensors -o a.safetensors -q -j 1 --deterministic
 dpmf train new.csv --continue old.safetensors -o b.safetensors -q -j 3 --deterministic
 cmp a.safetensors b.safetensors && echo "threads do not matter"
 echo "people of before and after:"
@@ -16,7 +16,8 @@ dpmf predict a.safetensors --user 12 --item 5 --json -q >a.json
 test -s old.json && cmp old.json a.json && echo "is as before"
 dpmf predict a.safetensors --user ann --item never -q >/dev/null && echo "ann and never are known"
 echo "interrupted and continued:"
-dpmf train new.dpr --continue old.safetensors -o whole.safetensors --epochs 3 -q
+dpmf train new.dpr --continue old.safetensors -o whole.safetensors --epochs 3 \
+    --deterministic -q
 dpmf train new.dpr --continue old.safetensors -o half.safetensors --epochs 2 \
     --snapshot s.safetensors -q
 dpmf train new.dpr --continue old.safetensors -o rest.safetensors --epochs 3 \
