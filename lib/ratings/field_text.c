@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/day.h"
 #include "base/utf8.h"
 
 /* ---- showing --------------------------------------------------------------------------------- */
@@ -72,22 +73,6 @@ static int digits(const char *text, int n) {
     return value;
 }
 
-static int days_in_month(int year, int month) {
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return month == 2 && leap ? 29 : days[month - 1];
-}
-
-/* Days since 1970-01-01. Years are counted from March, so that the leap day is a year's last. */
-static int64_t days_since_epoch(int year, int month, int day) {
-    int64_t y = month > 2 ? year : year - 1;
-    int64_t era_day =
-        365 * y + y / 4 - y / 100 + y / 400; /* y >= 0 but for year 0's first months */
-    if (y < 0) era_day = -366;
-    int64_t month_day = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5;
-    return era_day + month_day + (day - 1) - 719468;
-}
-
 /* hh, hhmm, hh:mm or hh:mm:ss after a sign, as databases write what a time is ahead of UTC, or Z,
  * or nothing. No place on earth was ever 16 hours away. @return whether it is one */
 static bool offset_seconds(const char *text, size_t n, int *offset) {
@@ -128,13 +113,13 @@ static bool date_time(const char *text, size_t n, int64_t *time) {
     if (n < 10 || text[4] != '-' || text[7] != '-') return false;
     int year = digits(text, 4), month = digits(text + 5, 2), day = digits(text + 8, 2);
     if (year < 0 || month < 1 || month > 12) return false;
-    if (day < 1 || day > days_in_month(year, month)) return false;
+    if (day < 1 || day > day_in_month(year, month)) return false;
     int seconds = 0;
     if (n > 10) {
         if (text[10] != 'T' && text[10] != ' ') return false;
         if (!clock_seconds(text + 11, n - 11, &seconds)) return false;
     }
-    *time = days_since_epoch(year, month, day) * 86400 + seconds;
+    *time = day_number(year, month, day) * DAY_SECONDS + seconds;
     return true;
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/day.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -95,21 +96,9 @@ static const char *fault_of_text(const char *text, size_t n) {
     return n > ABOUT_VALUE_MAX ? "is longer than 2000 bytes" : NULL;
 }
 
-static int days_of(int year, int month) {
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leaps = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return month == 2 && leaps ? 29 : days[month - 1];
-}
-
 static bool is_date(const char *text, size_t n) {
-    static const char form[] = "dddd-dd-dd";
-    if (n != sizeof form - 1) return false;
-    for (size_t i = 0; i < n; i++)
-        if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i]) return false;
-    int year =
-        1000 * (text[0] - '0') + 100 * (text[1] - '0') + 10 * (text[2] - '0') + text[3] - '0';
-    int month = 10 * (text[5] - '0') + text[6] - '0', day = 10 * (text[8] - '0') + text[9] - '0';
-    return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= days_of(year, month);
+    int32_t day;
+    return day_parse(text, n, &day);
 }
 
 static bool is_mu(const char *text, size_t n) {
