@@ -1330,6 +1330,9 @@ struct dpmf_ledger_entry {
     double mu, delta, epsilon;    /* what it spent; delta is 0 for a conditional release, all are 0
                                      for other runs */
     int64_t time;                 /* when it was reserved, in seconds since 1970 */
+    const char *users_since;      /* first day of the period of users' first records; "": none */
+    const char *users_before;     /* first day after it; "": none */
+    bool complete_histories;      /* the curator declared that histories are complete */
 };
 
 /* People whose budget is spent together. */
@@ -1349,7 +1352,13 @@ struct dpmf_ledger_population {
     double epsilon;            /* what is spent, at that delta */
     enum dpmf_claim claim;     /* what may be claimed of the sum, given all its releases assume */
     struct dpmf_budget budget; /* bound on the sum; mu 0: none is set */
-    uint64_t spare[4];
+
+    /* Releases of users by their first record add up in full, unless the curator declared complete
+     * histories: those count for the days of their period alone, and the largest sum of a day is
+     * what is spent. Where that is less than the sum of all, the claim is partial at best. */
+    double mu_in_full; /* mu of all releases together, whoever is in them */
+    uint64_t periods;  /* releases of users by their first record that are spent */
+    uint64_t spare[2];
 };
 
 /* Finds the user's own ledger: $XDG_STATE_HOME/dpmf/ledger or ~/.local/state/dpmf/ledger.
@@ -1527,7 +1536,10 @@ struct dpmf_release_report {
      * also an item of the catalogue that nobody rated, and users whose id is a category of the item
      * features. */
     uint64_t users_as_items, users_as_categories;
-    uint64_t spare[2];
+
+    /* Private numbers of a release of new users: users whose first record is in another period, and
+     * users left out because a record of theirs has no time. Neither are in users_left_out. */
+    uint64_t users_of_other_periods, users_without_time;
 };
 
 /* Options of the mechanism "posterior", whose promise is conditional and has no delta. All of them
@@ -1581,6 +1593,17 @@ struct dpmf_release_options {
      * range is declared. NULL: decided by what the store holds, or by the mechanism; never by
      * values. */
     const char *goal;
+
+    /* Only users whose own first record is in a period take part: dates such as "2026-01-01", in
+     * UTC, or NULL. Times in the ratings are seconds since 1970. A user with a record without a
+     * time is left out. Decided for each user from that user's own records, so that the promise is
+     * the same; but releases of other periods add up with this one, whoever is in them. */
+    const char *users_since;  /* first day of the period */
+    const char *users_before; /* first day after it */
+    /* The curator declares that what each release of this population is made from holds every
+     * user's first record: the ledger then counts releases of periods that do not overlap side by
+     * side. dpmf cannot check it, so a sum that counts on it is partial. */
+    bool complete_histories;
 };
 
 /* The default release: the usual delta and mechanism. epsilon, range and catalogue must be
@@ -2437,7 +2460,9 @@ struct dpmf_statement {
     unsigned assumptions;  /* bits of enum dpmf_assumption */
     bool is_insecure;      /* its noise came from a seed: NOT PRIVATE */
     bool is_research;      /* private figures were shown: NOT PRIVATE, not to be published */
-    uint64_t spare[4];
+    char users_since[12];  /* declared first day of users' first records; "": none */
+    char users_before[12]; /* declared first day after those; "": none */
+    uint64_t spare[1];
 };
 
 /* Reads and checks the statement of a release.

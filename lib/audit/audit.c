@@ -97,6 +97,11 @@ static int check_options(struct auditing *self, const struct mechanism **mechani
                          (*mechanism)->name);
         error_hint(error, "audit one of the mechanisms that are proven");
     }
+    if (code == 0 && (self->release->users_since || self->release->users_before)) {
+        code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "an audit adds people of its own, whose records have no times");
+        error_hint(error, "leave {users-since} and {users-before} out");
+    }
     if (code == 0 && self->release->catalogue && strcmp(self->release->catalogue, "-") == 0)
         code = error_set(error, DPMF_ERR_USAGE_VALUE,
                          "an audit reads the catalogue several times: it must be a file");

@@ -202,6 +202,7 @@ static int make_entry(const struct ledger_entry *given, enum ledger_state state,
         entry->mu = given->mu;
         entry->delta = given->delta;
         entry->epsilon = given->epsilon;
+        entry->cohort = given->cohort;
     }
     const char *fault = ledger_entry_fault(entry);
     return fault ? refuse_value(error, fault) : 0;
@@ -395,6 +396,8 @@ static int visit_entries(const struct visit *visit,
     for (size_t i = 0; i < visit->book->n_entries; i++) {
         const struct ledger_entry *entry = &visit->book->entries[i];
         if (strcmp(entry->population, population->name) != 0) continue;
+        char since[DAY_TEXT], before[DAY_TEXT];
+        cohort_dates(&entry->cohort, since, before);
         const struct dpmf_ledger_entry shown = {
             .id = entry->id,
             .state = (enum dpmf_ledger_state)entry->state,
@@ -403,6 +406,9 @@ static int visit_entries(const struct visit *visit,
             .delta = entry->delta,
             .epsilon = entry->epsilon,
             .time = entry->time,
+            .users_since = since,
+            .users_before = before,
+            .complete_histories = entry->cohort.is_complete,
         };
         int code = visit->take(visit->self, population, &shown);
         if (code != 0) return code;

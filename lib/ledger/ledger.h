@@ -13,6 +13,7 @@
 
 #include "dpmf.h"
 #include "numerics/exact_arithmetic.h"
+#include "statement/cohort.h"
 
 enum { LEDGER_NAME_MAX = 128, LEDGER_ID_BYTES = 16, LEDGER_ID_TEXT = 2 * LEDGER_ID_BYTES + 1 };
 
@@ -37,6 +38,7 @@ struct ledger_entry {
     double delta;
     double epsilon;
     int64_t time; /* seconds since 1970: the ledger is private, dates may be in it. 0: now */
+    struct cohort cohort; /* users it is made of, by their first record; all 0: everyone */
 };
 
 static inline bool ledger_is_release(const struct ledger_entry *entry) {

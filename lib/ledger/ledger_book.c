@@ -2,8 +2,7 @@
  * A ledger in memory and as text. The text is JSON lines: a head, the budgets, the releases and
  * other runs in the order they were entered, and an end that counts them; every line ends with a
  * checksum that also depends on the line above. docs/formats/ledger.md specifies it. Fed by
- * ledger.c with the bytes of the file; feeds it with entries and sums, which come from the
- * accountant.
+ * ledger.c with the bytes of the file; feeds it, and ledger_total.c, with entries.
  */
 #include "ledger/ledger_book.h"
 
@@ -21,9 +20,9 @@
 #include "dpmf_text.h"
 #include "ledger/ledger_budget.h"
 #include "ledger/ledger_name.h"
-#include "statement/accountant.h"
 
-enum { FORMAT_VERSION = 2, FIELD_TEXT_MAX = 1024 };
+/* A ledger without periods is written in version 2, which older builds read. */
+enum { FORMAT_VERSION = 2, FORMAT_PERIODS = 3, FIELD_TEXT_MAX = 1024 };
 
 static const double LARGEST = 1e9;                       /* far above any mu or epsilon */
 static const int64_t LAST_TIME = INT64_C(253402300799);  /* the end of the year 9999 */
@@ -57,6 +56,7 @@ const char *ledger_entry_fault(const struct ledger_entry *entry) {
     bool is_pure = entry->delta == 0 && entry->claim == DPMF_CLAIM_CONDITIONAL;
     if (!is_pure && !(entry->delta > 0 && entry->delta < 1)) return "delta is not between 0 and 1";
     if (!(entry->epsilon >= 0 && entry->epsilon <= LARGEST)) return "epsilon makes no sense";
+    if (!cohort_is_valid(&entry->cohort)) return "the period of first records is empty";
     return NULL;
 }
 
@@ -117,113 +117,6 @@ int ledger_book_set_budget(struct ledger_book *book, const char *population,
     memmove(found, found + 1, after * sizeof *found);
     book->n_budgets--;
     return 0;
-}
-
-/* ---- sums ------------------------------------------------------------------------------------ */
-
-/* What is spent. */
-struct spent {
-    double *mu; /* mu of all releases; behind them that of what was returned */
-    size_t n, n_returned;
-    double *delta_mu; /* mu of those with a delta */
-    size_t n_delta;
-    double delta; /* the smallest of them */
-    double pure;  /* epsilon of those without, added up */
-};
-
-/* a + b, rounded up where it is rounded at all: 1 and 1 are 2, and within a budget of 2. What the
- * sum left out is known exactly (Knuth's two-sum). */
-static double add_up(double a, double b) {
-    double sum = a + b, part = sum - a;
-    double left = (a - (sum - part)) + (b - part);
-    return left > 0 ? nextafter(sum, INFINITY) : sum;
-}
-
-static void count_spent(const struct ledger_entry *entry, struct spent *spent) {
-    spent->mu[spent->n++] = entry->mu;
-    if (entry->delta > 0) {
-        if (spent->n_delta == 0 || entry->delta < spent->delta) spent->delta = entry->delta;
-        spent->delta_mu[spent->n_delta++] = entry->mu;
-    } else {
-        spent->pure = add_up(spent->pure, entry->epsilon);
-    }
-}
-
-/* What may be claimed of two releases together: as of one that assumes what both of them do. */
-static enum dpmf_claim weaker(enum dpmf_claim a, enum dpmf_claim b) {
-    if (a == DPMF_CLAIM_CONDITIONAL || b == DPMF_CLAIM_CONDITIONAL) return DPMF_CLAIM_CONDITIONAL;
-    return a == DPMF_CLAIM_PROVEN ? b : a;
-}
-
-/* Counts the entry and, if it is spent, puts its mu down. */
-static void count_entry(const struct ledger_entry *entry, struct dpmf_ledger_population *total,
-                        struct spent *spent) {
-    uint64_t *const counts[] = {&total->reserved, &total->committed, &total->returned,
-                                &total->research, &total->tuning}; /* enum ledger_state */
-    ++*counts[entry->state];
-    if (entry->state == LEDGER_RETURNED) spent->n_returned++;
-    if (!ledger_is_spent(entry)) return;
-    total->claim = weaker(total->claim, entry->claim);
-    count_spent(entry, spent);
-}
-
-/* One release alone costs what its own statement says, to the bit: composing would round once
- * more. */
-static double compose(const double *mu, size_t n) {
-    if (n == 0) return 0;
-    return n == 1 ? mu[0] : accountant_compose(mu, n);
-}
-
-/* At which epsilon is shown: as the budget was declared; or as cautious as the most cautious
- * release, and at 1e-5 at least: a large delta makes a small epsilon, and would hide what was
- * spent. */
-static double delta_to_show(const struct spent *spent, const struct dpmf_budget *budget) {
-    if (budget->delta > 0) return budget->delta;
-    return spent->n_delta > 0 ? fmin(spent->delta, LEDGER_USUAL_DELTA) : 0;
-}
-
-/* Two bounds hold, and the smaller one is shown: epsilon of all as Gaussian releases; and epsilon
- * of those with a delta, at it, plus that of the others (basic composition, which adds no delta for
- * them). */
-static void sum_up(const struct spent *spent, struct dpmf_ledger_population *total) {
-    total->mu = compose(spent->mu, spent->n);
-    total->mu_with_returned = compose(spent->mu, spent->n + spent->n_returned);
-    total->delta = delta_to_show(spent, &total->budget);
-    total->epsilon = spent->pure;
-    if (total->delta == 0) return;
-    double apart = accountant_epsilon(compose(spent->delta_mu, spent->n_delta), total->delta);
-    total->epsilon = add_up(apart, spent->pure);
-    if (spent->pure > 0)
-        total->epsilon = fmin(total->epsilon, accountant_epsilon(total->mu, total->delta));
-}
-
-/* What was returned is put behind what is spent when that is all there. */
-static void add_returned(const struct ledger_book *book, const char *population,
-                         struct spent *spent) {
-    size_t n = spent->n;
-    for (size_t i = 0; i < book->n_entries; i++)
-        if (book->entries[i].state == LEDGER_RETURNED &&
-            strcmp(book->entries[i].population, population) == 0)
-            spent->mu[n++] = book->entries[i].mu;
-}
-
-int ledger_book_total(const struct ledger_book *book, const char *population,
-                      const struct ledger_entry *more, struct dpmf_ledger_population *total,
-                      struct dpmf_error *error) {
-    struct spent spent = {.mu = memory_alloc(book->n_entries + 1, sizeof *spent.mu),
-                          .delta_mu = memory_alloc(book->n_entries + 1, sizeof *spent.delta_mu)};
-    *total = (struct dpmf_ledger_population){.name = population,
-                                             .budget = ledger_book_budget(book, population)};
-    int code = spent.mu && spent.delta_mu ? 0 : error_no_memory(error);
-    for (size_t i = 0; code == 0 && i < book->n_entries; i++)
-        if (strcmp(book->entries[i].population, population) == 0)
-            count_entry(&book->entries[i], total, &spent);
-    if (code == 0 && more) count_entry(more, total, &spent);
-    if (code == 0) add_returned(book, population, &spent);
-    if (code == 0) sum_up(&spent, total);
-    free(spent.mu);
-    free(spent.delta_mu);
-    return code;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -292,6 +185,14 @@ static const char *kind_name(int64_t version, enum dpmf_claim claim) {
     return dpmf_claim_name(claim);
 }
 
+static void put_cohort(struct dpmf_json *json, const struct cohort *cohort) {
+    char since[DAY_TEXT], before[DAY_TEXT];
+    cohort_dates(cohort, since, before);
+    if (cohort->has_since) dpmf_json_string(json, "since", since);
+    if (cohort->has_before) dpmf_json_string(json, "before", before);
+    if (cohort->is_declared) dpmf_json_bool(json, "complete", cohort->is_complete);
+}
+
 static int put_release(struct text *text, int64_t version, const struct ledger_entry *entry,
                        struct dpmf_error *error) {
     struct dpmf_json *json = new_line();
@@ -303,6 +204,7 @@ static int put_release(struct text *text, int64_t version, const struct ledger_e
     dpmf_json_double(json, "delta", entry->delta);
     dpmf_json_double(json, "epsilon", entry->epsilon);
     dpmf_json_int(json, "time", entry->time);
+    put_cohort(json, &entry->cohort);
     return put_line(text, json, error);
 }
 
@@ -327,15 +229,22 @@ static int put_end(struct text *text, uint64_t n, struct dpmf_error *error) {
     return put_line(text, json, error);
 }
 
+static int64_t version_of(const struct ledger_book *book) {
+    for (size_t i = 0; i < book->n_entries; i++)
+        if (book->entries[i].cohort.is_declared) return FORMAT_PERIODS;
+    return FORMAT_VERSION;
+}
+
 int ledger_book_format(const struct ledger_book *book, char **out, size_t *n,
                        struct dpmf_error *error) {
     struct text text = {0};
+    const int64_t version = version_of(book);
     *out = NULL;
-    int code = put_head(&text, FORMAT_VERSION, book, error);
+    int code = put_head(&text, version, book, error);
     for (size_t i = 0; i < book->n_budgets && code == 0; i++)
-        code = put_budget(&text, FORMAT_VERSION, &book->budgets[i], error);
+        code = put_budget(&text, version, &book->budgets[i], error);
     for (size_t i = 0; i < book->n_entries && code == 0; i++)
-        code = put_entry(&text, FORMAT_VERSION, &book->entries[i], error);
+        code = put_entry(&text, version, &book->entries[i], error);
     if (code == 0) code = put_end(&text, book->n_budgets + book->n_entries, error);
     if (code == 0 && text.buffer.n > LEDGER_TEXT_MAX) {
         code = error_set(error, DPMF_ERR_PRIVACY_LEDGER, "the ledger would grow beyond 8 MiB");
@@ -368,13 +277,17 @@ enum field {
     DELTA,
     EPSILON,
     TIME,
+    SINCE,
+    BEFORE,
+    COMPLETE,
     END,
     N_FIELDS
 };
 
 static const char *const FIELDS[N_FIELDS] = {
-    "dpmf",  "version", "generation", "id", "budget", "release", "run",  "population",
-    "state", "use",     "kind",       "mu", "delta",  "epsilon", "time", "end"};
+    "dpmf",       "version", "generation", "id",       "budget", "release", "run",
+    "population", "state",   "use",        "kind",     "mu",     "delta",   "epsilon",
+    "time",       "since",   "before",     "complete", "end"};
 
 /* What a line says: the last value of every field that is known. Whether it says more, or says it
  * otherwise than we would, shows when it is written again. */
@@ -452,10 +365,26 @@ static bool get_kind(const struct line *line, int64_t version, enum dpmf_claim *
     return true;
 }
 
+/* The dates of a release of users by their first record: none where no field is there. */
+static bool get_cohort(const struct line *line, int64_t version, struct cohort *cohort) {
+    char text[DAY_TEXT];
+    const struct json_token *complete = &line->value[COMPLETE];
+    if (line->value[SINCE].kind != JSON_ERROR && !(get_text(line, SINCE, text, sizeof text) &&
+                                                   cohort_take_since(cohort, text, strlen(text))))
+        return false;
+    if (line->value[BEFORE].kind != JSON_ERROR && !(get_text(line, BEFORE, text, sizeof text) &&
+                                                    cohort_take_before(cohort, text, strlen(text))))
+        return false;
+    cohort->is_complete = complete->kind == JSON_TRUE;
+    return !cohort->is_declared || version >= FORMAT_PERIODS;
+}
+
 static bool get_release(const struct line *line, int64_t version, struct ledger_entry *entry) {
     memset(entry, 0, sizeof *entry);
     int state = get_word(line, STATE, STATES, 3);
-    if (state < 0 || !get_kind(line, version, &entry->claim)) return false;
+    if (state < 0 || !get_kind(line, version, &entry->claim) ||
+        !get_cohort(line, version, &entry->cohort))
+        return false;
     entry->state = (enum ledger_state)state;
     return get_text(line, RELEASE, entry->id, sizeof entry->id) &&
            get_text(line, POPULATION, entry->population, sizeof entry->population) &&
@@ -507,7 +436,7 @@ static int take_head(struct parser *parser, const struct line *line) {
     static const char *const words[] = {"ledger"};
     if (get_word(line, DPMF, words, 1) != 0 || !get_int(line, VERSION, &version))
         return not_a_ledger(parser);
-    if (version > FORMAT_VERSION) {
+    if (version > FORMAT_PERIODS) {
         int code = damaged(parser, "the ledger was written by a newer version of dpmf");
         error_hint(parser->error, "use that version here too");
         return code;

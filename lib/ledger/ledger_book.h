@@ -56,7 +56,8 @@ int ledger_book_set_budget(struct ledger_book *book, const char *population,
 /* Whether the book has an entry or a budget of it. */
 bool ledger_book_knows(const struct ledger_book *book, const char *population);
 
-/* What a population has spent, its budget, and what else is known of it. `more` (may be NULL) is
+/* What a population has spent (ledger_total.c), its budget, and what else is known of it. `more`
+ * (may be NULL) is
  * counted as if it were entered. total->name is `population`. */
 int ledger_book_total(const struct ledger_book *book, const char *population,
                       const struct ledger_entry *more, struct dpmf_ledger_population *total,

@@ -6,7 +6,9 @@
  *     head (a user each: scale, ratings) | rows (u32, all users) | y (f32, all users)
  *
  * What is packed for a user depends on that user's ratings and on public things alone: not on the
- * numbers that the store gave to items, which follow from everyone's ratings.
+ * numbers that the store gave to items, which follow from everyone's ratings. So does whether the
+ * user is in the cohort: it is decided from the times of all of the user's records in the store,
+ * those outside the catalogue or the range included, before anything is left out.
  */
 #define _GNU_SOURCE
 #include "privacy/private_ratings.h"
@@ -234,6 +236,21 @@ static size_t take_ratings(const struct builder *builder, const struct store_blo
     return trim(builder, block, u, first, keep_one_each(first, n), packing);
 }
 
+/* Whether the user takes part, by the first of all of their records. */
+static bool is_in_cohort(const struct builder *builder, const struct store_block *block, uint32_t u,
+                         struct packing *packing) {
+    const struct cohort *cohort = builder->options->cohort;
+    if (!cohort || !cohort->is_declared) return true;
+    const uint64_t from = block->start[u];
+    switch (cohort_place_of(cohort, block->time ? block->time + from : NULL,
+                            (size_t)(block->start[u + 1] - from))) {
+    case COHORT_IN: return true;
+    case COHORT_OUT: packing->counts.users_of_other_periods++; return false;
+    case COHORT_UNKNOWN: packing->counts.users_without_time++; break;
+    }
+    return false;
+}
+
 static int pack_users(void *self, int worker, const struct store_block *block, void *product,
                       struct dpmf_error *error) {
     const struct builder *builder = self;
@@ -256,6 +273,7 @@ static int pack_users(void *self, int worker, const struct store_block *block, v
     for (uint32_t u = 0; u < block->n_users; u++) {
         double scale = scale_of(builder, block, u, packing);
         look_for_users(builder, block, u, packing);
+        if (!is_in_cohort(builder, block, u, packing)) continue;
         size_t n = scale > 0 ? take_ratings(builder, block, u, packing) : 0;
         if (n == 0) {
             packing->counts.users_left_out++;
@@ -291,6 +309,8 @@ static int keep_packed(void *self, void *product, struct dpmf_error *error) {
     report->not_in_catalogue += packing->counts.not_in_catalogue;
     report->out_of_range += packing->counts.out_of_range;
     report->users_left_out += packing->counts.users_left_out;
+    report->users_of_other_periods += packing->counts.users_of_other_periods;
+    report->users_without_time += packing->counts.users_without_time;
     report->users_with_a_wish += packing->counts.users_with_a_wish;
     report->trimmed += packing->counts.trimmed;
     report->users_as_items += packing->counts.users_as_items;
@@ -371,6 +391,7 @@ static int scale_wishes(struct builder *builder, struct dpmf_error *error) {
 
 static int pack_store(struct builder *builder, const struct dpmf_store *store,
                       const struct dpmf_run *run, struct dpmf_error *error) {
+    const bool wants_times = builder->options->cohort && builder->options->cohort->is_declared;
     size_t n = store_visit_products(store, run);
     struct packing *packings = memory_alloc_zero(n, sizeof *packings);
     void **pointers = memory_alloc(n, sizeof *pointers);
@@ -378,7 +399,7 @@ static int pack_store(struct builder *builder, const struct dpmf_store *store,
     for (size_t i = 0; code == 0 && i < n; i++) pointers[i] = &packings[i];
     const struct store_visitor visitor = {
         .phase = "packing",
-        .want = STORE_WANT_VALUE | STORE_WANT_IDS,
+        .want = STORE_WANT_VALUE | STORE_WANT_IDS | (wants_times ? STORE_WANT_TIME : 0),
         .visit = pack_users,
         .finish = keep_packed,
         .self = builder,

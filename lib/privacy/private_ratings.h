@@ -14,6 +14,7 @@
 #include "numerics/exact_arithmetic.h"
 #include "privacy/catalogue.h"
 #include "random/secure_random.h"
+#include "statement/cohort.h"
 
 struct private_user {
     size_t n;            /* ratings, at least 1 */
@@ -29,6 +30,7 @@ struct private_ratings_options {
     bool are_events;             /* whether records are events: only their presence counts */
     const struct catalogue *catalogue;
     const struct user_wishes *wishes; /* NULL: everyone has the whole epsilon */
+    const struct cohort *cohort;      /* users by their first record; NULL: everyone */
     double epsilon, delta; /* delta 0: epsilon alone is what everyone has a share of, not mu */
     size_t max_ratings;    /* most ratings of a user, the others left out by coins; 0: all count */
     const struct secure_random *coins; /* generator of these coins, and of users' coins */
@@ -46,6 +48,8 @@ struct private_ratings_report {
     uint64_t users, ratings;
     uint64_t not_in_catalogue, out_of_range;
     uint64_t users_left_out; /* asked for epsilon 0, could not ask, or have no ratings left */
+    uint64_t users_of_other_periods; /* users not in the cohort; not among those left out */
+    uint64_t users_without_time;     /* users who have a record without a time; neither are these */
     uint64_t users_with_a_wish;
     uint64_t trimmed; /* ratings beyond max_ratings */
     /* Users whose id is that of an item that nobody rated, with letters in it or of digits alone,

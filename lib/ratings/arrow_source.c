@@ -503,8 +503,10 @@ int arrow_source_open(struct arrow_table *table, const struct dpmf_input_options
     self->source.layout = store_layout_declared(); /* a schema's: no row decides it */
     int code =
         arrow_columns_find(table, options, table->chosen, &self->source.layout.holds_events, error);
-    if (code == 0)
+    if (code == 0) {
         self->source.layout.formats = store_layout_format_of_ids(table->format, ids_of(table));
+        self->source.layout.lacks_times = table->chosen[COLUMN_TIME] < 0;
+    }
     return source_hand_over(&self->source, code, source);
 }
 

@@ -430,6 +430,7 @@ static int find_columns(struct sqlite_source *self, const struct dpmf_input_opti
         self->has_whole_users = ids == STORE_IDS_WHOLE;
         self->rows.source.layout.formats =
             store_layout_format_of_ids(self->rows.source.format, ids);
+        self->rows.source.layout.lacks_times = (int)self->column[COLUMN_TIME] < 0;
     }
     return code;
 }

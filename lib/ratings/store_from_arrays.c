@@ -219,6 +219,7 @@ int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
     self->source.layout = store_layout_declared();
     self->source.layout.formats = store_layout_format(self->source.format);
     self->source.layout.holds_events = options->events;
+    self->source.layout.lacks_times = !given.times;
     code = import_source(&self->source, name, options, run, store, error);
     free(name);
     return code;

@@ -60,6 +60,7 @@ struct private_run {
     struct catalogue catalogue;
     struct user_wishes wishes;
     struct about about;
+    struct cohort cohort;
     struct private_ratings *ratings;
     struct secure_random random;
     struct statement statement;
@@ -104,11 +105,14 @@ static uint64_t digest_public(const struct private_run *self) {
     const struct catalogue *catalogue = &self->catalogue;
     const double numbers[] = {options->epsilon, options->delta, options->range_min,
                               options->range_max, (double)catalogue->n_features};
+    const int64_t dates[] = {self->cohort.has_since, self->cohort.since, self->cohort.has_before,
+                             self->cohort.before, self->cohort.is_complete};
     const uint64_t counts[] = {options->declared_users,    options->research,
                                options->has_insecure_seed, options->insecure_seed,
                                catalogue->from_ratings,    options->user_privacy != NULL};
     uint64_t digest = digest_add(0, numbers, sizeof numbers);
     digest = digest_add(digest, counts, sizeof counts);
+    digest = digest_add(digest, dates, sizeof dates);
     digest = digest_add(digest, self->mechanism->name, strlen(self->mechanism->name));
     digest = digest_ids(digest, &catalogue->ids);
     digest = digest_add(digest, catalogue->features,
@@ -159,6 +163,8 @@ static int add_counts(const struct dpmf_cluster *cluster, struct private_ratings
         &counts->not_in_catalogue,
         &counts->out_of_range,
         &counts->users_left_out,
+        &counts->users_of_other_periods,
+        &counts->users_without_time,
         &counts->users_with_a_wish,
         &counts->trimmed,
         &counts->users_as_items,
@@ -211,6 +217,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
         .are_events = ranks,
         .catalogue = &self->catalogue,
         .wishes = options->user_privacy ? &self->wishes : NULL,
+        .cohort = &self->cohort,
         .epsilon = options->epsilon,
         .delta = is_conditional ? 0 : options->delta,
         .max_ratings = is_conditional ? options->posterior.max_ratings : 0,
@@ -235,6 +242,8 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
     report->not_in_catalogue = counts.not_in_catalogue;
     report->out_of_range = counts.out_of_range;
     report->users_left_out = counts.users_left_out;
+    report->users_of_other_periods = counts.users_of_other_periods;
+    report->users_without_time = counts.users_without_time;
     report->users_with_a_wish = counts.users_with_a_wish;
     report->trimmed = counts.trimmed;
     report->ratings_on_disk = counts.on_disk;
@@ -288,6 +297,7 @@ static int begin_statement(struct private_run *self, struct dpmf_error *error) {
         .is_research = options->research,
         .is_insecure = options->has_insecure_seed,
         .about = self->about,
+        .cohort = self->cohort,
     };
     if (!self->mechanism->is_conditional && !self->mechanism->ranks)
         self->statement.rule_version = RESIDUAL_RULE_VERSION;
@@ -464,7 +474,8 @@ static int reserve(struct private_run *self, struct dpmf_error *error) {
                                  .mu = self->mu,
                                  .delta = self->statement.delta,
                                  .epsilon = options->epsilon,
-                                 .time = (int64_t)time(NULL)};
+                                 .time = (int64_t)time(NULL),
+                                 .cohort = self->cohort};
     const char *population = population_of(self);
     if (!is_recorded(self)) return 0;
     if (strlen(population) > LEDGER_NAME_MAX)
@@ -660,6 +671,7 @@ int release_make_watched(struct dpmf_store *store, const char *output,
     if (code == 0) code = release_options_check_accepted(&own, self.mechanism, error);
     if (code == 0 && self.mechanism->is_conditional)
         self.posterior = release_options_posterior(&own);
+    if (code == 0) code = release_options_cohort(&own, store, &self.cohort, error);
     if (code == 0) code = release_input_check(store, self.mechanism->ranks, error);
     if (code == 0) code = refuse_conditional(&self, error);
     if (code == 0) code = release_input_check_output(store, options, output, error);

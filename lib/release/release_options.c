@@ -239,6 +239,47 @@ struct posterior_rule release_options_posterior(const struct dpmf_release_option
     };
 }
 
+/* ---- new users ------------------------------------------------------------------------------- */
+
+static int refuse_cohort(struct dpmf_error *error, int code, const char *what, const char *hint) {
+    error_set(error, code, "%s", what);
+    error_hint_text(error, hint);
+    return code;
+}
+
+int release_options_cohort(const struct dpmf_release_options *options,
+                           const struct dpmf_store *store, struct cohort *cohort,
+                           struct dpmf_error *error) {
+    const struct store_layout *layout = store_layout_of(store);
+    const char *fault = cohort_declare(options->users_since, options->users_before,
+                                       options->complete_histories, cohort);
+    if (fault)
+        return refuse_cohort(error, DPMF_ERR_USAGE_VALUE, fault,
+                             "for example: {users-since 2026-01-01} {users-before 2026-07-01}");
+    if (!cohort->is_declared) return 0;
+    if (options->catalogue_from_ratings)
+        return refuse_cohort(error, DPMF_ERR_USAGE_CONFLICT,
+                             "a catalogue made from the ratings would show what users of other "
+                             "dates rated",
+                             "give a {catalogue} that was not made from the ratings");
+    if (store_layout_has_no_times(layout)) {
+        refuse_cohort(error, DPMF_ERR_PRIVACY_REFUSED,
+                      "these ratings have no times: nobody's first record is known",
+                      "give ratings with a column of times, or leave {users-since} and "
+                      "{users-before} out");
+        error_place(error, store_path(store), 0, 0);
+        return DPMF_ERR_PRIVACY_REFUSED;
+    }
+    if (cohort->is_complete && store_layout_is_half(layout)) {
+        refuse_cohort(error, DPMF_ERR_PRIVACY_REFUSED,
+                      "this is a half of a split: first records may be in the other half",
+                      "leave {complete-histories} out, or give the ratings that were split");
+        error_place(error, store_path(store), 0, 0);
+        return DPMF_ERR_PRIVACY_REFUSED;
+    }
+    return 0;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 int release_options_check(const struct dpmf_release_options *options,

@@ -33,6 +33,13 @@ int release_options_check_accepted(const struct dpmf_release_options *options,
 /* The settings of a sampler, from checked options. */
 struct posterior_rule release_options_posterior(const struct dpmf_release_options *options);
 
+/* The users of a release by their first record, as the options declare them. What is refused is
+ * refused by what was declared, never by what the records are.
+ * @return 0, DPMF_ERR_USAGE_* or DPMF_ERR_PRIVACY_REFUSED */
+int release_options_cohort(const struct dpmf_release_options *options,
+                           const struct dpmf_store *store, struct cohort *cohort,
+                           struct dpmf_error *error);
+
 /* A refusal with the way out. @return DPMF_ERR_PRIVACY_REFUSED */
 int release_options_refuse(struct dpmf_error *error, const char *message, const char *hint);
 

@@ -314,6 +314,7 @@ static int give_statement(struct checking *checking, int code, const char *path,
                                        .assumptions = claim_assumptions(statement),
                                        .is_insecure = statement->is_insecure,
                                        .is_research = statement->is_research};
+        cohort_dates(&statement->cohort, out->users_since, out->users_before);
         checking->release.statement = NULL;
         const bool has_entry = out->registry || out->claim == DPMF_CLAIM_NOT_PRIVATE;
         if (!out->json || !out->text || !has_entry) {

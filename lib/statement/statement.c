@@ -220,6 +220,8 @@ int statement_check(const struct statement *statement, struct dpmf_error *error)
         return refuse(error, "events have no range of ratings");
     if (statement->items > whole_max || statement->declared_users > whole_max)
         return refuse(error, "it counts more items or users than there can be");
+    if (!cohort_is_valid(&statement->cohort))
+        return refuse(error, "the period of first records is empty");
     if (statement_is_conditional(statement)) return check_conditional(statement, error);
     if (statement->n_releases < 1 || statement->n_releases > STATEMENT_RELEASES_MAX)
         return refuse(error, "it lists no noisy round, or too many");

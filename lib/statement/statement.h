@@ -9,6 +9,7 @@
 #include "dpmf.h"
 #include "numerics/exact_arithmetic.h"
 #include "statement/about.h"
+#include "statement/cohort.h"
 
 enum {
     STATEMENT_RELEASES_MAX = 256,
@@ -97,6 +98,7 @@ struct statement {
         version[STATEMENT_VERSION_MAX + 1]; /* version of the library that wrote it; "": this one */
     struct statement_build build;
     struct about about;                   /* declared by the curator */
+    struct cohort cohort;                 /* users it is made of, by their first record; else 0 */
     struct statement_posterior posterior; /* rule of a conditional one; else 0 */
     struct statement_extension extension; /* where the release extends another; else 0 */
     size_t n_releases;                    /* number of noisy sums; 0 for a conditional release */

@@ -192,6 +192,8 @@ static void put_assumptions(struct dpmf_json *json, const struct statement *stat
         dpmf_json_string(json, NULL, "which users asked for a smaller epsilon, and which one");
     if (statement->wishes_show_members)
         dpmf_json_string(json, NULL, "that users who asked for one above 0 are in the ratings");
+    if (statement->cohort.is_declared)
+        dpmf_json_string(json, NULL, "the dates by which it was decided who took part");
     dpmf_json_string(json, NULL, "the settings of the run");
     if (statement->extension.items > 0)
         dpmf_json_string(json, NULL, "the items that were added, and the features of all items");

@@ -77,6 +77,39 @@ static void put_about(struct dpmf_json *json, const struct about *about) {
     dpmf_json_end_object(json);
 }
 
+/* dpmf applied the dates, to times that it cannot verify; nothing that is promised rests on it. */
+static const char cohort_sentence[] =
+    "only users whose first record is in this period took part, dates in UTC, by the times of the "
+    "records that were kept, of each item the last; who took part was decided for each user from "
+    "that user's own records, and nobody took part who has a record without a time; what is "
+    "promised does not rest on it";
+static const char adds_up[] = "other releases of the same people add up with this one, whatever "
+                              "their periods: the same user may be in both";
+static const char does_not_add_up[] =
+    "the curator declares that what each release of these people was made from held every user's "
+    "first record; only if that is true, releases of periods that do not overlap do not add up";
+
+static void put_date(struct dpmf_json *json, const char *key, const char *date) {
+    if (date[0])
+        dpmf_json_string(json, key, date);
+    else
+        dpmf_json_null(json, key);
+}
+
+static void put_cohort(struct dpmf_json *json, const struct cohort *cohort) {
+    char since[DAY_TEXT], before[DAY_TEXT];
+    if (!cohort->is_declared) return;
+    cohort_dates(cohort, since, before);
+    dpmf_json_begin_object(json, "cohort");
+    dpmf_json_string(json, "note", declared_note);
+    put_date(json, "first_record_since", since);
+    put_date(json, "first_record_before", before);
+    dpmf_json_bool(json, "complete_histories", cohort->is_complete);
+    dpmf_json_string(json, "sentence", cohort_sentence);
+    dpmf_json_string(json, "composition", cohort->is_complete ? does_not_add_up : adds_up);
+    dpmf_json_end_object(json);
+}
+
 void statement_provenance_json(struct dpmf_json *json, const struct statement *statement,
                                const struct statement_figures *figures) {
     if (!statement_is_conditional(statement)) put_deltas(json, figures);
@@ -84,6 +117,7 @@ void statement_provenance_json(struct dpmf_json *json, const struct statement *s
     if (statement->rule_version > 0) dpmf_json_uint(json, "rule_version", statement->rule_version);
     put_build(json, &statement->build);
     put_about(json, &statement->about);
+    put_cohort(json, &statement->cohort);
 }
 
 /* ---- read back ------------------------------------------------------------------------------- */
@@ -164,6 +198,29 @@ static bool take_about(struct json_reader *json, struct about *about) {
     }
 }
 
+/* Sentences are compared with the rest in the end. */
+static bool take_cohort(struct json_reader *json, struct cohort *cohort) {
+    for (;;) {
+        struct json_token key = json_next(json), value;
+        if (key.kind == JSON_OBJECT_END) return cohort->is_declared && cohort_is_valid(cohort);
+        if (key.kind != JSON_KEY) return false;
+        value = json_next(json);
+        const bool is_text = value.kind == JSON_STRING && !value.escaped;
+        bool taken = true;
+        if (json_equals(&key, "complete_histories"))
+            taken = value.kind == JSON_FALSE || (cohort->is_complete = value.kind == JSON_TRUE);
+        else if (value.kind == JSON_NULL)
+            continue;
+        else if (json_equals(&key, "first_record_since"))
+            taken = is_text && cohort_take_since(cohort, value.text, value.length);
+        else if (json_equals(&key, "first_record_before"))
+            taken = is_text && cohort_take_before(cohort, value.text, value.length);
+        else
+            taken = value.kind == JSON_STRING;
+        if (!taken) return false;
+    }
+}
+
 static bool take_deltas(struct json_reader *json, struct statement_figures *figures) {
     for (int i = 0; i < STATEMENT_DELTAS; i++) {
         struct json_token token = json_next(json);
@@ -203,6 +260,9 @@ bool statement_provenance_take(struct json_reader *json, const struct json_token
     else if (json_equals(key, "about"))
         *taken = value.kind == JSON_OBJECT_BEGIN && about_is_empty(&statement->about) &&
                  take_about(json, &statement->about);
+    else if (json_equals(key, "cohort"))
+        *taken = value.kind == JSON_OBJECT_BEGIN && !statement->cohort.is_declared &&
+                 take_cohort(json, &statement->cohort);
     else
         return false;
     return true;
@@ -248,6 +308,40 @@ static void put_spent(struct statement_page *page, const struct statement *state
         statement_number_exact(before).text, statement_number_at_most(together, 4).text,
         statement_number_at_most(accountant_epsilon(together, statement->delta), 2).text,
         statement_number_exact(statement->delta).text);
+}
+
+/* "on or after 2026-01-01 and before 2027-01-01" */
+static void write_period(const struct cohort *cohort, char *text, size_t size) {
+    char since[DAY_TEXT], before[DAY_TEXT];
+    cohort_dates(cohort, since, before);
+    snprintf(text, size, "%s%s%s%s%s", since[0] ? "on or after " : "", since,
+             since[0] && before[0] ? " and " : "", before[0] ? "before " : "", before);
+}
+
+void statement_cohort_put(struct statement_page *page, const struct statement *statement) {
+    const struct cohort *cohort = &statement->cohort;
+    char period[64];
+    if (!cohort->is_declared) return;
+    write_period(cohort, period, sizeof period);
+    statement_page_line(page, "\nWho took part, as the curator declared, not verified by dpmf\n");
+    statement_page_say(
+        page,
+        "Only users whose first record is %s (UTC) took part. Which record is a user's first was "
+        "decided by the times of the records that were kept, of each item the last; a user with a "
+        "record without a time was left out. It was decided for each user from that user's own "
+        "records alone, so what is promised above does not rest on it: it holds for every user, "
+        "whether they took part or not.",
+        period);
+    statement_page_put(page, "\n", 1);
+    statement_page_say(
+        page, cohort->is_complete
+                  ? "The curator declares that what each release of these people was made from "
+                    "held every user's first record. If that is true, nobody takes part in two "
+                    "releases of periods that do not overlap, and the costs of such releases do "
+                    "not add up. If it is not, they do. dpmf cannot check it."
+                  : "A user of this release may also be in a release of another period, if what "
+                    "that was made from lacks the user's first record, or a later one replaced it. "
+                    "So the costs of all releases of these people add up, whatever their periods.");
 }
 
 void statement_about_put(struct statement_page *page, const struct statement *statement) {

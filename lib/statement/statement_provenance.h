@@ -29,6 +29,7 @@ bool statement_provenance_take(struct json_reader *json, const struct json_token
 /* For people: figures and the build, for specialists; and the curator's part. */
 void statement_deltas_put(struct statement_page *page, const struct statement_figures *figures);
 void statement_build_put(struct statement_page *page, const struct statement *statement);
+void statement_cohort_put(struct statement_page *page, const struct statement *statement);
 void statement_about_put(struct statement_page *page, const struct statement *statement);
 
 #endif

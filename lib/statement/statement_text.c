@@ -205,6 +205,8 @@ static void put_assumptions(struct statement_page *page, const struct statement 
     if (statement->is_personalised)
         statement_page_point(
             page, "Which users are in the list of smaller epsilons, and with which one.");
+    if (statement->cohort.is_declared)
+        statement_page_point(page, "The dates by which it was decided who took part.");
     statement_page_point(page, "The settings of the run.");
     if (statement->extension.items > 0)
         statement_page_point(page,
@@ -272,6 +274,7 @@ char *statement_to_text(const struct statement *statement) {
     else
         put_accounting(&page, statement, &figures);
     statement_build_put(&page, statement);
+    statement_cohort_put(&page, statement);
     statement_about_put(&page, statement);
     statement_page_put(&page, "", 1); /* the NUL */
     if (!page.failed) return (char *)page.text.bytes;

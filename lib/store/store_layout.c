@@ -109,6 +109,7 @@ void store_layout_join(struct store_layout *all, const struct store_layout *one)
     all->holds_events = one->holds_events;
     all->is_shard = before.is_shard || one->is_shard;
     all->is_queried = before.is_queried || one->is_queried;
+    all->lacks_times = one->lacks_times && (is_first || before.lacks_times);
     all->liked = one->liked;
     all->like = one->like;
     if (!is_first && (before.liked != one->liked || before.like != one->like)) {
@@ -127,6 +128,10 @@ void store_layout_join(struct store_layout *all, const struct store_layout *one)
 bool store_layout_is_by_record(const struct store_layout *layout) {
     return layout->origin == STORE_ORIGIN_DECLARED && layout->drops_bad && !layout->is_shard &&
            !store_layout_mixes_ids(layout);
+}
+
+bool store_layout_has_no_times(const struct store_layout *layout) {
+    return layout->lacks_times || (layout->n_columns > 0 && layout->column[STORE_ROLES - 1] == 0);
 }
 
 struct dpmf_layout store_layout_shown(const struct store_layout *layout) {

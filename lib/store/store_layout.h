@@ -54,6 +54,10 @@ struct store_layout {
     uint16_t n_columns;
     uint16_t column[STORE_ROLES]; /* from 1; 0: there is none */
 
+    /* Whether no input has a place for times, by its schema. Not in the file: for text, the
+     * columns above say it. */
+    bool lacks_times;
+
     /* Which half of which split this is, the first split first, each a number of the split and
      * STORE_HALF_TEST; 0: there is none. */
     uint32_t half[STORE_SPLITS];
@@ -112,6 +116,9 @@ enum store_kin store_layout_kin(const struct store_layout *a, const struct store
 /* @return whether each record was read by itself, whatever the others are, nobody's presence
  * follows from anyone else's, and ids mean the same people in all inputs */
 bool store_layout_is_by_record(const struct store_layout *layout);
+
+/* @return whether no record can have a time, by what was declared, not by what records hold */
+bool store_layout_has_no_times(const struct store_layout *layout);
 
 /* The layout as programs see it. */
 struct dpmf_layout store_layout_shown(const struct store_layout *layout);

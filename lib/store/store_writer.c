@@ -13,11 +13,12 @@
 #include "base/error.h"
 #include "files/output_file.h"
 #include "store/store_format.h"
+#include "store/store_reader.h"
 
 struct store_writer {
     struct output_file *file; /* a store with a name; NULL for one without */
     int fd;                   /* descriptor of a store without a name; -1 for one with */
-    bool has_times;
+    bool has_times, lacks_times;
     uint64_t written;
     uint64_t n_users, n_ratings;
     double min, max;
@@ -55,6 +56,7 @@ int store_writer_open(struct store_writer **out, const char *path, bool has_time
     if (!writer) return error_no_memory(error);
     writer->fd = -1;
     writer->has_times = has_times;
+    writer->lacks_times = layout && layout->lacks_times;
 
     int code = path ? output_file_open(&writer->file, path, OUTPUT_PRIVATE, error)
                     : output_file_nameless(NULL, &writer->fd, error);
@@ -198,10 +200,13 @@ int store_writer_commit_open(struct store_writer *writer, const char *name,
                              struct dpmf_store **store, struct dpmf_error *error) {
     assert(store);
     assert(!writer->file);
-    int fd = writer->fd;
+    const int fd = writer->fd;
+    const bool lacks_times = writer->lacks_times;
     writer->fd = -1;
     store_writer_abandon(writer);
-    return store_open_descriptor(fd, name, store, error);
+    int code = store_open_descriptor(fd, name, store, error);
+    if (code == 0) (*store)->layout.lacks_times = lacks_times; /* the file has no place for it */
+    return code;
 }
 
 void store_writer_abandon(struct store_writer *writer) {

@@ -88,6 +88,20 @@ struct ledger_words ledger_words_counts(const struct dpmf_ledger_population *pop
     return words;
 }
 
+struct ledger_words ledger_words_periods(const struct dpmf_ledger_population *population) {
+    struct ledger_words words = {""};
+    append(&words, "%s of users by their first record",
+           text_count(population->periods, "release").text);
+    if (population->mu < population->mu_in_full)
+        append(&words,
+               ", added up only where periods overlap: histories are declared complete, which dpmf "
+               "cannot check; in full mu %s",
+               figures_up(population->mu_in_full).text);
+    else
+        append(&words, ", added up in full: users who return may be in several");
+    return words;
+}
+
 /* ---- a new ledger ---------------------------------------------------------------------------- */
 
 static int stop_at_once(void *self, const struct dpmf_ledger_population *population,

@@ -22,6 +22,9 @@ struct ledger_words ledger_words_spent(const struct dpmf_ledger_population *popu
 /* "1 published, 1 reserved, 2 research runs": what the ledger has of it. */
 struct ledger_words ledger_words_counts(const struct dpmf_ledger_population *population);
 
+/* How releases of users by their first record count; for a population that has any. */
+struct ledger_words ledger_words_periods(const struct dpmf_ledger_population *population);
+
 /* Where there is no ledger yet and someone at a terminal can be asked, asks whether to make it.
  * Elsewhere it is left to the library: that makes the user's own, and refuses a path that leads
  * nowhere. @return 0, or an exit status after an answer of no */

@@ -53,6 +53,16 @@ const struct option train_private_options[] = {
      .value = {VALUE_FILE, "FILE", "wishes.csv", NULL, NULL},
      .help = "a table of users with an epsilon each, for those who want less than --epsilon; 0 "
              "leaves a user out"},
+    {.id = OPTION_USERS_SINCE, .name = "users-since",
+     .value = {VALUE_TEXT, "DATE", "2026-01-01", NULL, NULL},
+     .help = "only users whose own first record is on this day (UTC) or later: new users"},
+    {.id = OPTION_USERS_BEFORE, .name = "users-before",
+     .value = {VALUE_TEXT, "DATE", "2026-07-01", NULL, NULL},
+     .help = "only users whose own first record is before this day"},
+    {.id = OPTION_COMPLETE_HISTORIES, .name = "complete-histories", .value = {.kind = VALUE_NONE},
+     .help = "declare that the input of every release of this population holds each user's first "
+             "record: the ledger then does not add up releases of periods that do not overlap; "
+             "dpmf cannot check it, so its total is partial, not proven"},
     {.id = OPTION_ABOUT, .name = "about", .value = {VALUE_FILE, "FILE", "about.txt", NULL, NULL},
      .help = "what you declare about the release, lines of \"name: text\": controller, contact, "
              "data, period, intended_use, region, date, review, expiry, erasure and more; "
@@ -238,6 +248,27 @@ static bool tell_people(struct terminal *terminal, const struct dpmf_release_rep
     return report->users_as_items + report->users_as_categories > 0;
 }
 
+/* Who is not of the period of --users-since and --users-before, or may not be. */
+static bool tell_periods(struct terminal *terminal, const struct dpmf_release_report *report) {
+    const uint64_t without = report->users_without_time;
+    const uint64_t whole =
+        report->users + report->users_left_out + report->users_of_other_periods + without;
+    if (report->users_of_other_periods > 0)
+        terminal_note_print(terminal, "%s left out (first record in another period)",
+                            text_count(report->users_of_other_periods, "user").text);
+    if (without == 0) return false;
+    const bool alarms = is_much(without, whole);
+    if (alarms)
+        terminal_alert_print(terminal,
+                             "%s of %s left out: a record without a time, or beyond the year 9999 "
+                             "(times are seconds since 1970)",
+                             text_number(without).text, text_count(whole, "user").text);
+    else
+        terminal_note_print(terminal, "%s left out (a record without a usable time)",
+                            text_count(without, "user").text);
+    return alarms;
+}
+
 static bool tell_ratings(struct terminal *terminal, const struct dpmf_release_report *report) {
     const uint64_t whole =
         report->ratings + report->trimmed + report->not_in_catalogue + report->out_of_range;
@@ -249,6 +280,7 @@ static bool tell_ratings(struct terminal *terminal, const struct dpmf_release_re
         terminal_note_print(terminal,
                             "%s left out (opted out, a line break in the id, or no usable ratings)",
                             text_count(report->users_left_out, "user").text);
+    alarms |= tell_periods(terminal, report);
     if (report->users > 0) return alarms;
     terminal_alert_print(terminal, "no user is left: the release will hold nothing but noise");
     return true;
@@ -387,6 +419,7 @@ static void tell_spent(struct terminal *terminal, const struct dpmf_release_repo
     if (spent->name == NULL) return;
     terminal_note_print(terminal, "population \"%s\" has spent: %s", spent->name,
                         ledger_words_spent(spent).text);
+    if (spent->periods > 0) terminal_note_print(terminal, "  %s", ledger_words_periods(spent).text);
     if (spent->research + spent->tuning + spent->returned > 0)
         terminal_note_print(terminal, "  %s", ledger_words_counts(spent).text);
 }
@@ -395,6 +428,7 @@ static void spent_json(struct dpmf_json *json, const struct dpmf_ledger_populati
     if (spent->name == NULL) return;
     dpmf_json_string(json, "population", spent->name);
     dpmf_json_double(json, "spent_mu", spent->mu);
+    dpmf_json_double(json, "spent_mu_in_full", spent->mu_in_full);
     dpmf_json_double(json, "spent_epsilon", spent->epsilon);
     dpmf_json_double(json, "spent_delta", spent->delta);
     if (spent->budget.mu > 0)
@@ -435,6 +469,11 @@ static int print_json(const struct invocation *invocation, const struct dpmf_sto
     dpmf_json_uint(json, "not_in_catalogue", report->not_in_catalogue);
     dpmf_json_uint(json, "out_of_range", report->out_of_range);
     dpmf_json_uint(json, "users_left_out", report->users_left_out);
+    if (command_has(invocation, OPTION_USERS_SINCE) ||
+        command_has(invocation, OPTION_USERS_BEFORE)) {
+        dpmf_json_uint(json, "users_of_other_periods", report->users_of_other_periods);
+        dpmf_json_uint(json, "users_without_time", report->users_without_time);
+    }
     dpmf_json_uint(json, "wishes", report->wishes);
     dpmf_json_uint(json, "wishes_of_nobody", report->wishes_of_nobody);
     dpmf_json_uint(json, "users_as_items", report->users_as_items);
@@ -520,6 +559,9 @@ static struct dpmf_release_options fill(const struct invocation *invocation) {
     options.catalogue_from_ratings = command_has(invocation, OPTION_CATALOGUE_FROM_RATINGS);
     options.item_features = invocation->value[OPTION_ITEM_FEATURES];
     options.user_privacy = invocation->value[OPTION_USER_PRIVACY];
+    options.users_since = invocation->value[OPTION_USERS_SINCE];
+    options.users_before = invocation->value[OPTION_USERS_BEFORE];
+    options.complete_histories = command_has(invocation, OPTION_COMPLETE_HISTORIES);
     options.about = invocation->value[OPTION_ABOUT];
     if (command_has(invocation, OPTION_DECLARED_USERS))
         options.declared_users = options_count(invocation, OPTION_DECLARED_USERS);

@@ -104,15 +104,24 @@ static const struct verb ledger_show = {
             "they showed. If one release is conditional on convergence, so is the total; "
             "otherwise, if one is partial, so is the total. A ledger of 0.1.0 does not record what "
             "is partial: what it calls proven is shown as partial.",
+            "Releases of users by their first record (train --users-since, --users-before) add up "
+            "in full, since a user who returns may be in several: in an extract without their "
+            "first record they look new. Only where --complete-histories was declared does such a "
+            "release count for the days of its period alone; then the largest sum of any day is "
+            "what is spent. Where that is less than the sum of all, the total is partial at best, "
+            "and mu in full is printed beside it.",
             "Without a budget the total is an odometer: it shows what was spent, and stops "
             "nothing. If how much to spend, or whether to continue, was decided by looking at "
             "earlier releases, only a budget set before them is a proven bound.",
             "With --json it prints one object per line: for each population one with event "
-            "\"population\", population, epsilon, delta, mu, mu_with_returned, kind, budget_mu, "
+            "\"population\", population, epsilon, delta, mu, mu_with_returned, mu_in_full, periods "
+            "(releases of users by their first record), kind, budget_mu, "
             "budget_epsilon and budget_delta (null: none, or not declared), committed, reserved, "
             "returned, research and tuning, and for each of its releases one with event "
             "\"release\", population, release, state, kind, epsilon, delta, mu and time, in "
-            "seconds since 1970; for other runs one with event \"run\", population, run, use and "
+            "seconds since 1970, and users_since, users_before and complete_histories where it is "
+            "of users by their first record; for other runs one with event \"run\", population, "
+            "run, use and "
             "time.",
         },
     .groups = {{"Options", show_options}},
@@ -266,6 +275,8 @@ static int population_json(const struct dpmf_ledger_population *population) {
         dpmf_json_null(json, "delta");
     dpmf_json_double(json, "mu", population->mu);
     dpmf_json_double(json, "mu_with_returned", population->mu_with_returned);
+    dpmf_json_double(json, "mu_in_full", population->mu_in_full);
+    dpmf_json_uint(json, "periods", population->periods);
     dpmf_json_string(json, "kind", dpmf_claim_name(population->claim));
     budget_json(json, &population->budget);
     dpmf_json_uint(json, "committed", population->committed);
@@ -275,6 +286,24 @@ static int population_json(const struct dpmf_ledger_population *population) {
     dpmf_json_uint(json, "tuning", population->tuning);
     dpmf_json_end_object(json);
     return report_json_print(json);
+}
+
+static bool has_period(const struct dpmf_ledger_entry *entry) {
+    return entry->users_since[0] != '\0' || entry->users_before[0] != '\0';
+}
+
+static void date_json(struct dpmf_json *json, const char *key, const char *date) {
+    if (date[0] != '\0')
+        dpmf_json_string(json, key, date);
+    else
+        dpmf_json_null(json, key);
+}
+
+static void period_json(struct dpmf_json *json, const struct dpmf_ledger_entry *entry) {
+    if (!has_period(entry)) return;
+    date_json(json, "users_since", entry->users_since);
+    date_json(json, "users_before", entry->users_before);
+    dpmf_json_bool(json, "complete_histories", entry->complete_histories);
 }
 
 static int entry_json(const struct dpmf_ledger_population *population,
@@ -291,6 +320,7 @@ static int entry_json(const struct dpmf_ledger_population *population,
         dpmf_json_double(json, "epsilon", entry->epsilon);
         dpmf_json_double(json, "delta", entry->delta);
         dpmf_json_double(json, "mu", entry->mu);
+        period_json(json, entry);
     }
     dpmf_json_int(json, "time", entry->time);
     dpmf_json_end_object(json);
@@ -302,6 +332,14 @@ static void population_text(const struct dpmf_ledger_population *population, boo
     printf("%s%s: %s\n", is_first ? "" : "\n", population->name,
            ledger_words_spent(population).text);
     if (counts.text[0] != '\0') printf("  %s\n", counts.text);
+    if (population->periods > 0) printf("  %s\n", ledger_words_periods(population).text);
+}
+
+static void print_period(const struct dpmf_ledger_entry *entry) {
+    fputs("; users", stdout);
+    if (entry->users_since[0] != '\0') printf(" since %s", entry->users_since);
+    if (entry->users_before[0] != '\0') printf(" before %s", entry->users_before);
+    printf(", histories %s complete", entry->complete_histories ? "declared" : "not declared");
 }
 
 static void entry_text(const struct dpmf_ledger_entry *entry) {
@@ -311,6 +349,7 @@ static void entry_text(const struct dpmf_ledger_entry *entry) {
                dpmf_claim_name(entry->claim), figures_up(entry->mu).text,
                figures_up(entry->epsilon).text);
     if (entry->delta > 0) printf(" at delta %s", figures_exact(entry->delta).text);
+    if (has_period(entry)) print_period(entry);
     putchar('\n');
 }
 

@@ -295,6 +295,13 @@ const struct verb verb_train = {
             "has no effect and is not refused, since a refusal would show who is in them. Where "
             "that looks wrong, and standard error is a terminal, it waits 5 seconds for Ctrl-C. A "
             "wish above --epsilon gets the release's epsilon.",
+            "With --users-since and --users-before a release is made of the users whose own first "
+            "record is in that period, which needs times in seconds since 1970; a user with a "
+            "record without one is left out. Who takes part is decided for each user from that "
+            "user's own records, so the promise is the same. In the ledger such releases add up in "
+            "full with all others, because who returns may look new in another extract, unless "
+            "--complete-histories declares that this cannot be. docs/privacy/new-users.md has "
+            "more.",
             "With --mechanism posterior it releases one draw from the posterior instead, as the "
             "paper does. What that promises is conditional on the sampler having converged, which "
             "no run can show: it is for research, and its statement says so. It has no delta; -k, "

@@ -161,6 +161,10 @@ static int print_release_json(const char *path, const struct dpmf_model_info *in
         dpmf_json_string(json, "mechanism", statement->mechanism);
         dpmf_json_double(json, "epsilon", statement->epsilon);
         dpmf_json_double(json, "delta", statement->delta);
+        if (statement->users_since[0] != '\0')
+            dpmf_json_string(json, "users_since", statement->users_since);
+        if (statement->users_before[0] != '\0')
+            dpmf_json_string(json, "users_before", statement->users_before);
     }
     dpmf_json_uint(json, "file_bytes", info->file_bytes);
     dpmf_json_end_object(json);
@@ -190,6 +194,15 @@ static void print_privacy(const struct dpmf_statement *statement, const struct d
     }
 }
 
+/* The curator's words, which only say who took part. */
+static void print_users(const struct dpmf_statement *statement) {
+    if (statement->users_since[0] == '\0' && statement->users_before[0] == '\0') return;
+    printf("  %-10s first record", "users");
+    if (statement->users_since[0] != '\0') printf(" since %s", statement->users_since);
+    if (statement->users_before[0] != '\0') printf(" before %s", statement->users_before);
+    puts(", as declared, not verified");
+}
+
 static void print_release(const char *path, const struct dpmf_model_info *info,
                           const struct dpmf_statement *statement, const struct dpmf_error *error) {
     terminal_text_print(stdout, path);
@@ -199,6 +212,7 @@ static void print_release(const char *path, const struct dpmf_model_info *info,
                               : "biases alone");
     printf("  %-10s %s: items alone, no vector and no id of any user\n", "kind", info->kind);
     print_privacy(statement, error);
+    if (error->code == 0) print_users(statement);
     if (is_ranking(info)) {
         printf("  %-10s ranking items, by scores that are not ratings\n", "goal");
         printf("  %-10s counts %s beside popularity\n", "taste",

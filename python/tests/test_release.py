@@ -9,6 +9,7 @@ import pickle
 import struct
 import threading
 import unittest
+from datetime import date, datetime
 
 import numpy as np
 
@@ -128,6 +129,40 @@ class Releases(FolderTest):
         self.assertGreater(model.report_["spent_epsilon"], 1.4)
         with self.assertWarnsRegex(dpmf.PrivacyWarning, "'flims' is new to the ledger"):
             self.fit(population="flims")
+
+    def test_new_users(self):
+        # The first half of the users came in 2025, the others in 2026.
+        times = np.where(self.users < 1000, 1735689600, 1767225600) + np.arange(len(self.users))
+
+        def fit(**parameters):
+            model = private_model(self.folder, catalogue=range(50), epsilon=1, **parameters)
+            return model.fit(self.users, self.items, self.ratings, times)
+
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "1000 of 2000 users left out: first record"):
+            old = fit(users_before="2026-01-01")
+        self.assertEqual((old.report_["users"], old.report_["users_of_other_periods"]),
+                         (1000, 1000))
+        self.assertEqual(old.privacy_.kind, "proven")
+        self.assertEqual(old.privacy_["cohort"]["first_record_before"], "2026-01-01")
+        with self.assertLogs("dpmf", "WARNING") as log:
+            new = fit(users_since=date(2026, 1, 1), complete_histories=True)
+        self.assertIn("add up in full", log.output[-1])
+        self.assertGreater(new.report_["spent_epsilon"], 1.4)
+        for settings in ({"users_before": "2026-01-01"}, {"users_since": "2026-01-01"}):
+            model = fit(population="declared", complete_histories=True, **settings)
+        self.assertEqual(model.report_["spent_kind"], "partial")
+        self.assertLess(model.report_["spent_epsilon"], 1.01)
+        people, = dpmf.read_ledger(self.folder / "ledger", "declared")
+        self.assertLess(people.mu, people.mu_in_full)
+        self.assertEqual([(entry.users_since, entry.users_before, entry.complete_histories)
+                          for entry in people.entries],
+                         [(None, "2026-01-01", True), ("2026-01-01", None, True)])
+        with self.assertRaisesRegex(dpmf.PrivacyRefused, "have no times.*"):
+            self.fit(users_since="2026-01-01")
+        with self.assertRaisesRegex(dpmf.UsageError, "users_since is a int, not a date"):
+            self.fit(users_since=2026)
+        with self.assertRaisesRegex(dpmf.UsageError, "users_since is a datetime, not a date"):
+            self.fit(users_since=datetime(2026, 1, 1))
 
     def test_a_mistyped_ledger(self):
         with self.assertRaisesRegex(FileNotFoundError, "there is no ledger here"):

@@ -840,8 +840,12 @@ static int pass_over(void *self, const struct dpmf_ledger_population *population
 /* The lock is not an output: it stays beside the ledger. Here it goes, so that each run starts
  * anew. */
 static int keeping_a_ledger(void) {
-    struct ledger_entry entry = {
-        "people", "0123456789abcdef0123456789abcdef", LEDGER_RESERVED, false, 0.1, 1e-5, 1, 5};
+    struct ledger_entry entry = {.population = "people",
+                                 .id = "0123456789abcdef0123456789abcdef",
+                                 .mu = 0.1,
+                                 .delta = 1e-5,
+                                 .epsilon = 1,
+                                 .time = 5};
     const struct dpmf_budget budget = {.mu = 1};
     struct dpmf_error error;
     struct ledger_view view;

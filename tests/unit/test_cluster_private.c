@@ -157,7 +157,8 @@ struct job {
     int threads;
     int failing; /* this rank is given another epsilon, file or store; -1: none */
     struct dpmf_store *other_store;
-    const char *vanishing; /* a directory that is gone when the ratings are read; NULL: none */
+    const char *other_date; /* since when users are new for the failing rank; NULL: as for all */
+    const char *vanishing;  /* a directory that is gone when the ratings are read; NULL: none */
     int code[RANKS_MAX];
     struct dpmf_error error[RANKS_MAX];
     struct dpmf_release_report report[RANKS_MAX];
@@ -191,7 +192,10 @@ static void train(void *self, const struct dpmf_cluster *cluster) {
     run.progress = job->vanishing && rank == 0 ? take_away : NULL; /* when it has looked there */
     run.progress_self = job;
     if (rank == job->failing && job->other_store) store = job->other_store;
-    if (rank == job->failing && !job->other_store) options.user_privacy = NULL;
+    if (rank == job->failing && job->other_date)
+        options.users_since = job->other_date;
+    else if (rank == job->failing && !job->other_store)
+        options.user_privacy = NULL;
     job->code[rank] = dpmf_release_make(store, job->output, &options, &run, &job->report[rank],
                                         &job->error[rank]);
 }
@@ -325,6 +329,10 @@ static void ranks_that_were_told_otherwise_are_found_out(void **state) {
     struct job job = new_job(world, set, "biases");
     job.failing = 2; /* has no wishes */
     expect_failure(&job, 4, DPMF_ERR_PRIVACY_REFUSED, "different options or files");
+    job.options.users_since = "2026-01-01";
+    job.other_date = "2026-01-02";
+    expect_failure(&job, 4, DPMF_ERR_PRIVACY_REFUSED, "different options or files");
+    job.options.users_since = job.other_date = NULL;
     write_permuted(world, 5, path);
     assert_int_equal(dpmf_store_open(path, NULL, NULL, &job.other_store, NULL), 0);
     expect_failure(&job, 4, DPMF_ERR_STORE_CORRUPT, "different ratings");

@@ -416,6 +416,91 @@ static void test_partial(void **state) {
     assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
 }
 
+static int reserve_period(unsigned id, double mu, const char *since, const char *before,
+                          bool is_complete, double epsilon) {
+    struct ledger_entry entry = entry_of("a", id, mu);
+    assert_null(cohort_declare(since, before, is_complete, &entry.cohort));
+    return reserve_entry(path, &entry, epsilon);
+}
+
+/* Users who return may be in any release, so that periods change nothing by themselves. */
+static void test_periods_add_up(void **state) {
+    (void)state;
+    const double mu[] = {0.2, 0.3};
+    assert_int_equal(reserve_period(1, 0.2, NULL, "2025-01-01", false, 0), 0);
+    assert_int_equal(reserve_period(2, 0.3, "2026-01-01", NULL, false, 0), 0);
+    struct sum sum = sum_of("a");
+    assert_true(sum.found.mu == accountant_compose(mu, 2));
+    assert_true(sum.found.mu_in_full == sum.found.mu);
+    assert_int_equal(sum.found.periods, 2);
+    assert_int_equal(sum.found.claim, DPMF_CLAIM_PROVEN);
+    /* One word is not enough: the other release may have anyone in it. */
+    assert_int_equal(ledger_return(path, NULL, id_of(2), &error), 0);
+    assert_int_equal(reserve_period(3, 0.3, "2026-01-01", NULL, true, 0), 0);
+    sum = sum_of("a");
+    assert_true(sum.found.mu == accountant_compose(mu, 2));
+    assert_int_equal(sum.found.claim, DPMF_CLAIM_PROVEN);
+}
+
+/* Where histories are declared complete, the largest sum of a day counts, and is not proven. */
+static void test_complete_periods(void **state) {
+    (void)state;
+    assert_int_equal(reserve_period(1, 0.2, NULL, "2025-01-01", true, 0), 0);
+    assert_int_equal(sum_of("a").found.claim, DPMF_CLAIM_PROVEN); /* nothing was saved by it */
+    assert_int_equal(reserve_period(2, 0.3, "2025-01-01", "2026-01-01", true, 0), 0);
+    assert_int_equal(reserve_period(3, 0.1, "2026-01-01", NULL, true, 0), 0);
+    struct sum sum = sum_of("a");
+    const double all[] = {0.2, 0.3, 0.1};
+    assert_true(sum.found.mu == 0.3);
+    assert_true(sum.found.mu_in_full == accountant_compose(all, 3));
+    assert_true(sum.found.epsilon == accountant_epsilon(0.3, 1e-5));
+    assert_int_equal(sum.found.claim, DPMF_CLAIM_PARTIAL);
+    /* A day of overlap: its users are in both. */
+    assert_int_equal(reserve_period(4, 0.25, "2025-12-31", "2026-06-01", true, 0), 0);
+    const double overlap[] = {0.3, 0.25}, later[] = {0.1, 0.25};
+    assert_true(sum_of("a").found.mu == accountant_compose(overlap, 2));
+    assert_int_equal(ledger_return(path, NULL, id_of(2), &error), 0);
+    sum = sum_of("a");
+    assert_true(sum.found.mu == accountant_compose(later, 2));
+    const double returned[] = {0.25, 0.3};
+    assert_true(sum.found.mu_with_returned == accountant_compose(returned, 2));
+    /* A release of everyone adds to each. */
+    assert_int_equal(reserve("a", 5, 0.4, 0), 0);
+    const double with_all[] = {0.1, 0.25, 0.4};
+    assert_true(sum_of("a").found.mu == accountant_compose(with_all, 3));
+    /* What is read again is what was written. */
+    struct seen seen = look();
+    assert_int_equal(seen.n, 5);
+}
+
+/* Budgets count in the same way; what is refused leaves nothing behind. */
+static void test_budget_of_periods(void **state) {
+    (void)state;
+    const double mu = accountant_mu(1, 1e-5);
+    assert_int_equal(reserve_period(1, mu, NULL, "2026-01-01", true, 1), 0);
+    assert_int_equal(reserve_period(2, mu, "2026-01-01", NULL, false, 1), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(reserve_period(3, mu, "2025-12-31", NULL, true, 1), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(reserve_period(4, mu, "2026-01-01", NULL, true, 1), 0);
+    assert_int_equal(sum_of("a").entries, 2);
+    assert_int_equal(sum_of("a").found.claim, DPMF_CLAIM_PARTIAL);
+}
+
+/* Releases without a delta, too: epsilon of a day, not of all. */
+static void test_pure_periods(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct ledger_entry entry = entry_of("a", i, accountant_mu_pure(0.7));
+        entry.claim = DPMF_CLAIM_CONDITIONAL;
+        entry.delta = 0;
+        entry.epsilon = 0.7;
+        assert_null(
+            cohort_declare(i ? "2026-01-01" : NULL, i ? NULL : "2026-01-01", true, &entry.cohort));
+        assert_int_equal(reserve_entry(path, &entry, 0), 0);
+    }
+    assert_true(sum_of("a").found.epsilon == 0.7);
+    assert_int_equal(sum_of("a").found.claim, DPMF_CLAIM_CONDITIONAL);
+}
+
 /* Releases without a delta add their epsilon; beside others whichever bound is the smaller one
  * holds. */
 static void test_pure(void **state) {
@@ -993,6 +1078,7 @@ static int parse_lines(const char *const *lines) {
 
 #define HEAD "{\"dpmf\":\"ledger\",\"version\":1,\"generation\":1}"
 #define HEAD_2 "{\"dpmf\":\"ledger\",\"version\":2,\"generation\":1}"
+#define HEAD_3 "{\"dpmf\":\"ledger\",\"version\":3,\"generation\":1}"
 #define RUN(use)                                                                                   \
     "{\"run\":\"00000000000000000000000000000009\",\"population\":\"a\",\"use\":\"" use            \
     "\",\"time\":5}"
@@ -1054,10 +1140,42 @@ static void test_sealed_nonsense(void **state) {
     };
     for (size_t i = 0; i < sizeof worse / sizeof worse[0]; i++)
         assert_int_equal(parse_lines(worse[i]), DPMF_ERR_PRIVACY_LEDGER);
-    static const char *const newer[] = {"{\"dpmf\":\"ledger\",\"version\":3,\"generation\":1}",
+    static const char *const newer[] = {"{\"dpmf\":\"ledger\",\"version\":4,\"generation\":1}",
                                         "{\"end\":0}", NULL};
     assert_int_equal(parse_lines(newer), DPMF_ERR_PRIVACY_LEDGER);
     assert_non_null(strstr(error.message, "newer"));
+}
+
+/* Periods are in version 3 alone, and a release says all of its own. */
+static void test_sealed_periods(void **state) {
+    (void)state;
+    static const char *const good[][4] = {
+        {HEAD_3, RELEASE("1", FIGURES ",\"since\":\"2026-01-01\",\"complete\":true"), "{\"end\":1}",
+         NULL},
+        {HEAD_3,
+         RELEASE("1", FIGURES ",\"since\":\"2026-01-01\",\"before\":\"2026-07-01\","
+                              "\"complete\":false"),
+         "{\"end\":1}", NULL},
+        {HEAD_3, RELEASE("1", FIGURES), "{\"end\":1}", NULL},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_int_equal(parse_lines(good[i]), 0);
+    static const char *const bad[][4] = {
+        {HEAD_2, RELEASE("1", FIGURES ",\"since\":\"2026-01-01\",\"complete\":true"), "{\"end\":1}",
+         NULL},
+        {HEAD_3, RELEASE("1", FIGURES ",\"since\":\"2026-01-01\""), "{\"end\":1}", NULL},
+        {HEAD_3, RELEASE("1", FIGURES ",\"complete\":true"), "{\"end\":1}", NULL},
+        {HEAD_3, RELEASE("1", FIGURES ",\"complete\":false"), "{\"end\":1}", NULL},
+        {HEAD_3, RELEASE("1", FIGURES ",\"since\":\"2026-02-30\",\"complete\":true"), "{\"end\":1}",
+         NULL},
+        {HEAD_3, RELEASE("1", FIGURES ",\"since\":null,\"complete\":true"), "{\"end\":1}", NULL},
+        {HEAD_3,
+         RELEASE("1", FIGURES ",\"since\":\"2026-07-01\",\"before\":\"2026-07-01\","
+                              "\"complete\":false"),
+         "{\"end\":1}", NULL},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(parse_lines(bad[i]), DPMF_ERR_PRIVACY_LEDGER);
 }
 
 /* What would become too large to be read is not written. */
@@ -1249,6 +1367,11 @@ int main(void) {
         TEST(test_names_alike),
         TEST(test_conditional),
         TEST(test_partial),
+        TEST(test_periods_add_up),
+        TEST(test_complete_periods),
+        TEST(test_budget_of_periods),
+        TEST(test_pure_periods),
+        TEST(test_sealed_periods),
         TEST(test_pure),
         TEST(test_names),
         TEST(test_names_come_back),

@@ -12,6 +12,7 @@ import math
 import os
 import sys
 import time
+from datetime import date, datetime
 from decimal import ROUND_CEILING, Context
 from typing import Any, Callable, Optional
 
@@ -33,7 +34,8 @@ PLAIN_ONLY = ("n_factors", "n_epochs", "learning_rate", "decay", "regularization
               "patience", "solver", "unobserved", "count_weight", "average", "burn_in", "n_samples",
               "n_chains", "step", "snapshot", "snapshot_every", "adapt", "user_features")
 PRIVATE_ONLY = ("delta", "catalogue", "catalogue_from_ratings", "mechanism", "user_privacy",
-                "about", "declared_users", "accept_delta", "accept_epsilon",
+                "users_since", "users_before", "complete_histories", "about", "declared_users",
+                "accept_delta", "accept_epsilon",
                 "population", "ledger", "ledger_budget", "insecure_noise_seed")
 
 TRAIN_REPORT = ("epochs", "seconds", "updates_per_second", "train_rmse", "valid_rmse",
@@ -43,7 +45,8 @@ ADAPT_REPORT = ("trials", "is_averages", "train_ratings", "valid_ratings", "vali
 PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "noisy_rounds", "seconds", "release_id",
                   "mechanism", "users", "ratings", "not_in_catalogue", "out_of_range",
                   "users_left_out", "wishes", "users_with_a_wish", "wishes_of_nobody",
-                  "wishes_twice", "wishes_above", "users_as_items", "users_as_categories")
+                  "wishes_twice", "wishes_above", "users_as_items", "users_as_categories",
+                  "users_of_other_periods", "users_without_time")
 
 SECONDS_TO_INTERRUPT = 5
 
@@ -311,6 +314,16 @@ def _read_catalogue(parameters: dict[str, Any]) -> bool:
     return any(isinstance(item, (str, bytes)) for item in parameters["catalogue"])
 
 
+def _date(name: str, value: Any) -> bytes:
+    """A day, as the library reads it."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = value.isoformat()
+    if not isinstance(value, str):
+        raise usage(f"{name} is a {type(value).__name__}, not a date",
+                    f'for example: {name}="2026-01-01"')
+    return text_bytes(name, value)
+
+
 def private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
     options = Struct("dpmf_release_options")
     options.put("epsilon", number("epsilon", parameters["epsilon"]))
@@ -321,7 +334,7 @@ def private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
         options.put("range_max", high)
     if parameters["goal"] is not None:
         options.put("goal", text_bytes("goal", parameters["goal"]))
-    for name in ("catalogue_from_ratings", "accept_delta", "accept_epsilon"):
+    for name in ("catalogue_from_ratings", "accept_delta", "accept_epsilon", "complete_histories"):
         options.put(name, flag(name, parameters[name]))
     options.put("mechanism", text_bytes("mechanism", parameters["mechanism"]))
     for name, write in (("catalogue", _tables.write_catalogue),
@@ -329,6 +342,9 @@ def private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
                         ("user_privacy", _tables.write_wishes)):
         if parameters[name] is not None:
             options.put(name, _tables.file_of(parameters[name], files.add(name), write))
+    for name in ("users_since", "users_before"):
+        if parameters[name] is not None:
+            options.put(name, _date(name, parameters[name]))
     if parameters["about"] is not None:
         options.put("about", _tables.about_file(parameters["about"], files.add("about")))
     if parameters["declared_users"] is not None:
@@ -372,6 +388,7 @@ def _spent(report: Any) -> dict[str, Any]:
     if spent.name == ffi.NULL:
         return {}
     return {"population": ffi.string(spent.name).decode(), "spent_mu": spent.mu,
+            "spent_mu_in_full": spent.mu_in_full, "spent_periods": spent.periods,
             "spent_epsilon": spent.epsilon, "spent_delta": spent.delta,
             "spent_releases": spent.committed + spent.reserved,
             "spent_kind": ffi.string(lib.dpmf_claim_name(spent.claim)).decode(),
@@ -389,6 +406,13 @@ def _log_spent(spent: dict[str, Any]) -> None:
                 _up(spent["spent_epsilon"]), f" at delta {delta:g}" if delta else "",
                 "" if kind == "proven" else f", {kind}, not proven",
                 f"budget mu {budget_mu:.5g}" if budget_mu else "no budget: an odometer")
+    if spent["spent_periods"] and spent["spent_mu"] < spent["spent_mu_in_full"]:
+        log.warning("  releases of users by their first record add up only where periods overlap: "
+                    "histories are declared complete, which dpmf cannot check; in full mu %s",
+                    _up(spent["spent_mu_in_full"]))
+    elif spent["spent_periods"]:
+        log.warning("  releases of users by their first record add up in full: users who return "
+                    "may be in several")
 
 
 def _tell_part(part: int, whole: int, where: str, check: str) -> bool:
@@ -414,6 +438,19 @@ def _tell_wishes(report: Any) -> bool:
         warn(f"{report.wishes_of_nobody} of {report.wishes} {wishes} {match} nobody: check the ids",
              PrivacyWarning)
     return bool(report.wishes_of_nobody)
+
+
+def _tell_periods(report: Any) -> bool:
+    """Reports users who do not take part, by the time of their first record."""
+    without, others = report.users_without_time, report.users_of_other_periods
+    whole = report.users + report.users_left_out + others + without
+    if others:
+        warn(f"{others} of {whole} users left out: first record in another period")
+    alarms = without > 0 and 10 * without >= whole
+    if without:
+        warn(f"{without} of {whole} users left out: a record without a time, or beyond the year "
+             "9999 (times are seconds since 1970)", PrivacyWarning if alarms else DpmfWarning)
+    return alarms
 
 
 def _tell_claim(report: Any) -> None:
@@ -453,7 +490,8 @@ def _tell_before_spending(report: Any) -> None:
         _tell_part(report.not_in_catalogue, whole, "the catalogue", "how it spells its items"),
         _tell_part(report.out_of_range, whole, "the declared range", "rating_range"),
         _tell_wishes(report),
-        _tell_people(report)
+        _tell_people(report),
+        _tell_periods(report)
     ]
     if report.users == 0:
         warn("no user is left: the release will hold nothing but noise", PrivacyWarning)

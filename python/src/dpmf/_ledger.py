@@ -44,6 +44,9 @@ class LedgerEntry(NamedTuple):
     epsilon: float
     delta: float  #: 0 for a conditional release, and for other runs
     time: int  #: seconds since 1970
+    users_since: Optional[str] = None  #: first day of the period of users' first records
+    users_before: Optional[str] = None  #: first day after it
+    complete_histories: bool = False  #: whether the curator declared that histories are complete
 
 
 class Population(NamedTuple):
@@ -56,6 +59,7 @@ class Population(NamedTuple):
     kind: str
     budget_mu: Optional[float]  #: None when no budget is set
     entries: tuple[LedgerEntry, ...]
+    mu_in_full: float = 0.0  #: the same if releases of disjoint periods add up, too
 
 
 _STATES = ("reserved", "committed", "returned", "research", "tuning")
@@ -72,12 +76,14 @@ class _Visit:
         if entry == ffi.NULL:
             self.populations.append(Population(
                 ffi.string(c.name).decode("utf-8", "replace"), c.mu, c.epsilon, c.delta,
-                ffi.string(lib.dpmf_claim_name(c.claim)).decode(), c.budget.mu or None, ()))
+                ffi.string(lib.dpmf_claim_name(c.claim)).decode(), c.budget.mu or None, (),
+                c.mu_in_full))
             return
         made = LedgerEntry(
             ffi.string(entry.id).decode(), _STATES[entry.state],
             ffi.string(lib.dpmf_claim_name(entry.claim)).decode(), entry.mu, entry.epsilon,
-            entry.delta, entry.time)
+            entry.delta, entry.time, ffi.string(entry.users_since).decode() or None,
+            ffi.string(entry.users_before).decode() or None, bool(entry.complete_histories))
         last = self.populations[-1]
         self.populations[-1] = last._replace(entries=(*last.entries, made))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from typing import Any, Optional, Sequence, Union
 
 import numpy as np
@@ -88,6 +89,14 @@ class Model(Measured):
         ``{user: epsilon}`` of users who want a smaller one; 0 leaves a user out. A frame has
         columns of both, or the users as an index of that name, as a series has. Users without
         ratings are counted in a warning, before anything is spent, and have no effect.
+    users_since, users_before : str or datetime.date, optional
+        Only users whose own first record is on or after the one day, and before the other, take
+        part: dates such as "2026-01-01", in UTC. Needs times; a user with a record without a time
+        is left out. Releases of other periods still add up with this one in the ledger.
+    complete_histories : bool
+        Declares that what every release of this population is made from holds each user's first
+        record. The ledger then does not add up releases of periods that do not overlap; dpmf cannot
+        check it, so that total is partial, not proven.
     about : dict or path, optional
         What you declare about a release: ``{"controller": "Example Library", "contact": ...}``,
         with the names of docs/formats/about.md. It is published, and marked as not verified.
@@ -209,6 +218,9 @@ class Model(Measured):
         snapshot_every: Optional[int] = None,
         adapt: bool = True,
         user_features: Any = None,
+        users_since: Union[str, date, None] = None,
+        users_before: Union[str, date, None] = None,
+        complete_histories: bool = False,
     ) -> None:
         self.n_factors = n_factors
         self.n_epochs = n_epochs
@@ -251,6 +263,9 @@ class Model(Measured):
         self.snapshot_every = snapshot_every
         self.adapt = adapt
         self.user_features = user_features
+        self.users_since = users_since
+        self.users_before = users_before
+        self.complete_histories = complete_histories
 
     # ---- parameters, as scikit-learn has them --------------------------------------------------
 
