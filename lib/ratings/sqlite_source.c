@@ -398,15 +398,17 @@ static int prepare(struct sqlite_source *self, const char *sql, struct dpmf_erro
     return 0;
 }
 
-/* What the users' ids are, by the type that their column was declared with: SQLite makes numbers of
- * what is stored in a column of one kind, texts in one of the other, and nothing in the rest. */
+/* What the users' ids are, by the type that their column was declared with, in the order of
+ * SQLite's rules of affinity: a text that is stored in a column of numbers becomes one if it can, a
+ * number in a column of texts becomes a text, and in a column of blobs or without a type everything
+ * stays as it is. */
 static enum store_ids ids_of(const char *declared) {
     static const char *const texts[] = {"CHAR", "CLOB", "TEXT"};
-    if (!declared) return STORE_IDS_EITHER;
+    if (!declared || declared[0] == '\0') return STORE_IDS_EITHER;
     if (strcasestr(declared, "INT")) return STORE_IDS_WHOLE;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcasestr(declared, texts[i])) return STORE_IDS_TEXT;
-    return STORE_IDS_EITHER;
+    return strcasestr(declared, "BLOB") ? STORE_IDS_EITHER : STORE_IDS_NUMERIC;
 }
 
 static int find_columns(struct sqlite_source *self, const struct dpmf_input_options *options,
@@ -505,6 +507,12 @@ static bool is_user_collated(const struct sqlite_source *self) {
     return rc != SQLITE_OK || !collation || strcasecmp(collation, "BINARY") != 0;
 }
 
+/* In a STRICT table alone, ANY keeps everything as it is: the type does not say which it was. */
+static bool is_user_any(const struct sqlite_source *self) {
+    const char *declared = self->sqlite.column_decltype(self->statement, self->column[COLUMN_USER]);
+    return declared && strcasecmp(declared, "ANY") == 0;
+}
+
 /* What is not found to be a table, or generates what is read, counts as a query. */
 static int look_at_table(struct sqlite_source *self, struct dpmf_error *error) {
     const struct sqlite_library *sqlite = &self->sqlite;
@@ -516,7 +524,8 @@ static int look_at_table(struct sqlite_source *self, struct dpmf_error *error) {
     }
     int rc = sqlite->prepare_v2(self->database, (const char *)sql.bytes, -1, &look, NULL);
     if (rc == SQLITE_OK) rc = sqlite->step(look);
-    if (rc == SQLITE_ROW) self->rows.source.layout.is_queried = is_user_collated(self);
+    if (rc == SQLITE_ROW)
+        self->rows.source.layout.is_queried = is_user_collated(self) || is_user_any(self);
     int code = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : fail(self, "read the table", error);
     sqlite->finalize(look);
     free(sql.bytes);

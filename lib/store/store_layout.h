@@ -68,11 +68,12 @@ struct store_layout store_layout_declared(void);
 
 /* What the users' ids of an input are, by its format or its schema, whatever the records are. */
 enum store_ids {
-    STORE_IDS_TEXT,   /* texts, kept as they are */
-    STORE_IDS_BARE,   /* texts of formats without quotes: "7" has its quotes, and is not 7 */
-    STORE_IDS_WHOLE,  /* whole numbers, spelled without zeroes in front */
-    STORE_IDS_UUID,   /* spelled in small letters */
-    STORE_IDS_EITHER, /* each record decides for itself */
+    STORE_IDS_TEXT,    /* texts, kept as they are */
+    STORE_IDS_BARE,    /* texts of formats without quotes: "7" has its quotes, and is not 7 */
+    STORE_IDS_WHOLE,   /* whole numbers, spelled without zeroes in front */
+    STORE_IDS_UUID,    /* spelled in small letters */
+    STORE_IDS_EITHER,  /* each record decides for itself */
+    STORE_IDS_NUMERIC, /* the same, but a text that stands for a number has become one */
 };
 
 /* @return the bit of a format's name, 0 for one that is not known */

@@ -439,6 +439,9 @@ static void mixed_ids_are_refused(void **state) {
         {"sqlite", "csv", STORE_IDS_TEXT, STORE_IDS_TEXT, false},
         {"sqlite", "libmf", STORE_IDS_WHOLE, STORE_IDS_WHOLE, false},
         {"sqlite", "csv", STORE_IDS_EITHER, STORE_IDS_TEXT, true},
+        {"sqlite", "sqlite", STORE_IDS_EITHER, STORE_IDS_NUMERIC, true},
+        {"sqlite", "sqlite", STORE_IDS_WHOLE, STORE_IDS_NUMERIC, true},
+        {"sqlite", "sqlite", STORE_IDS_NUMERIC, STORE_IDS_NUMERIC, false},
         {"inter", "inter", STORE_IDS_BARE, STORE_IDS_WHOLE, true},
         {"inter", "libmf", STORE_IDS_WHOLE, STORE_IDS_WHOLE, false},
     };

@@ -11,7 +11,8 @@ printf '7 1 4\n' >r.libmf
 python3 - <<'PYTHON'
 import sqlite3
 database = sqlite3.connect("r.db")
-for name, kind in (("numbers", "BIGINT"), ("texts", "VARCHAR(20)"), ("other", "")):
+for name, kind in (("numbers", "BIGINT"), ("texts", "VARCHAR(20)"), ("other", ""),
+                   ("either", "STRING"), ("blobs", "BLOB"), ("any", "ANY")):
     database.execute(f"CREATE TABLE {name} (user {kind}, item, rating)")
     database.execute(f"INSERT INTO {name} VALUES ('ann', 'a', 3)")
 database.commit()
@@ -39,3 +40,7 @@ try bare.dpr
 try numbers.dpr 'sqlite:r.db?table=numbers'
 try texts.dpr 'sqlite:r.db?table=texts'
 try texts.dpr 'sqlite:r.db?table=other'
+try 'sqlite:r.db?table=other' 'sqlite:r.db?table=blobs'
+try 'sqlite:r.db?table=either'
+try 'sqlite:r.db?table=any'
+try 'sqlite:r.db?table=other' 'sqlite:r.db?table=either'
