@@ -127,6 +127,14 @@ struct target {
     const char *made; /* the directory, when it was missing */
 };
 
+static const char *word_of(enum dpmf_file_kind kind) {
+    return kind == DPMF_FILE_RELEASE      ? "a release"
+           : kind == DPMF_FILE_CHECKPOINT ? "a checkpoint"
+           : kind == DPMF_FILE_STORE      ? "a ratings store"
+           : kind == DPMF_FILE_LEDGER     ? "a ledger, or its lock"
+                                          : "a file";
+}
+
 static int make_directory(const char *directory, struct target *target) {
     struct stat status;
     if (mkdir(directory, 0700) == 0) {
@@ -135,13 +143,14 @@ static int make_directory(const char *directory, struct target *target) {
     }
     int mkdir_errno = errno;
     if (stat(directory, &status) == 0 && S_ISDIR(status.st_mode)) return STATUS_DONE;
-    return terminal_error_print(STATUS_IO,
-                                mkdir_errno == EEXIST
-                                    ? "name a directory, or - for standard output"
-                                    : "make the directory above it first, or choose another",
+    if (mkdir_errno == EEXIST)
+        return terminal_error_print(
+            STATUS_IO, "name a directory, a file that ends in .csv, or - for standard output",
+            "%s is %s: --csv takes a name that does not end in .csv for a directory", directory,
+            word_of(dpmf_file_kind(directory)));
+    return terminal_error_print(STATUS_IO, "make the directory above it first, or choose another",
                                 "%s: cannot make this directory: %s", directory,
-                                mkdir_errno == EEXIST ? "there is a file of that name"
-                                                      : text_system_error(mkdir_errno).text);
+                                text_system_error(mkdir_errno).text);
 }
 
 /* A name that ends in .csv, in letters of any case, is a file's, never a directory's. */
