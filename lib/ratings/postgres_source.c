@@ -222,12 +222,14 @@ static bool put_copy(struct byte_buffer *sql, const struct database_url *url, si
     return done && database_sql_text(sql, ")) TO STDOUT (FORMAT binary)");
 }
 
-/* What the users' ids are, by their type. Of others than texts and whole numbers, such as addresses
+/* What the users' ids are, by their type. Of blank-padded texts, the server takes the blanks off as
+ * it makes texts of them. Of others than texts and whole numbers, such as addresses
  * and numbers with digits after the point, the server makes a spelling of its own. */
 static enum store_ids ids_of(const struct postgres_source *self, uint32_t type) {
     enum { UUID = 2950, PADDED_TEXT = 1042 }; /* OIDs in pg_type */
     if (type == UUID) return STORE_IDS_UUID;
-    if (self->as_text[COLUMN_USER] && type != PADDED_TEXT) return STORE_IDS_EITHER;
+    if (type == PADDED_TEXT) return STORE_IDS_PADDED;
+    if (self->as_text[COLUMN_USER]) return STORE_IDS_EITHER;
     return self->layout.type[COLUMN_USER] == COPY_TEXT ? STORE_IDS_TEXT : STORE_IDS_WHOLE;
 }
 

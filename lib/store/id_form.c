@@ -47,6 +47,7 @@ struct id_form id_form_either(const struct id_form *a, const struct id_form *b) 
         .from_one = a->from_one && b->from_one,
         .is_float = a->is_float || b->is_float,
         .is_uuid = a->is_uuid || b->is_uuid,
+        .is_padded = a->is_padded && b->is_padded,
         .is_utf8 = a->is_utf8 && b->is_utf8,
         .without = same ? a->without : NULL,
     };
@@ -64,6 +65,7 @@ static struct id_form form_of_schema(const char *format, enum store_ids ids, boo
     if (by_schema && ids == STORE_IDS_WHOLE) return numbers;
     if (by_schema && ids == STORE_IDS_UUID)
         return (struct id_form){.is_uuid = true, .takes_text = is_queried};
+    if (ids == STORE_IDS_PADDED) return (struct id_form){.takes_text = true, .is_padded = true};
     return id_form_of_format(format);
 }
 
@@ -185,6 +187,7 @@ static size_t spell_uuid(const char *text, size_t n, struct id_text *out) {
 
 size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
                      struct id_text out[ID_SPELLINGS], int *code, const char **why) {
+    while (form->is_padded && n > 0 && text[n - 1] == ' ') n--;
     const char *digits = text;
     size_t n_digits = n, count = 0;
     uint64_t number = 0;

@@ -15,6 +15,7 @@ struct id_form {
     bool from_one;       /* whether numbers begin at 1: rows of a matrix */
     bool is_float;       /* whole numbers below 2^53, in any spelling of a decimal number */
     bool is_uuid;        /* UUIDs, in small letters */
+    bool is_padded;      /* texts without the blanks at their end, which do not count */
     bool is_utf8;        /* whether only UTF-8 can be read */
     const char *without; /* characters that separate columns, and so occur in no id; NULL: none */
 };

@@ -38,7 +38,7 @@ static const struct format_ids variants[] = {
     {"arrow", STORE_IDS_WHOLE},    {"parquet", STORE_IDS_WHOLE},   {"parquet", STORE_IDS_UUID},
     {"postgres", STORE_IDS_WHOLE}, {"postgres", STORE_IDS_UUID},   {"sqlite", STORE_IDS_TEXT},
     {"sqlite", STORE_IDS_WHOLE},   {"postgres", STORE_IDS_EITHER}, {"inter", STORE_IDS_WHOLE},
-    {"sqlite", STORE_IDS_NUMERIC},
+    {"sqlite", STORE_IDS_NUMERIC}, {"postgres", STORE_IDS_PADDED},
 };
 
 enum { N_VARIANTS = sizeof variants / sizeof variants[0] };

@@ -74,6 +74,7 @@ enum store_ids {
     STORE_IDS_UUID,    /* spelled in small letters */
     STORE_IDS_EITHER,  /* each record decides for itself */
     STORE_IDS_NUMERIC, /* the same, but a text that stands for a number has become one */
+    STORE_IDS_PADDED,  /* texts without blanks at their end, which do not count in such a column */
 };
 
 /* @return the bit of a format's name, 0 for one that is not known */

@@ -331,6 +331,8 @@ INSERT INTO built_in VALUES ('0A000000-0000-0000-0000-00000000000B', 'a', 3),
     ('0A000000-0000-0000-0000-00000000000C', 'a', 3);
 CREATE TABLE numbered ("user" bigint, item text, rating int);
 INSERT INTO numbered VALUES (7, 'a', 3), (-8, 'b', 4);
+CREATE TABLE padded ("user" char(6), item text, rating int);
+INSERT INTO padded VALUES ('ann', 'a', 3), ('bob b', 'b', 4);
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC;
 SQL
 # wish NAME ID FOUND ADDRESS: that of a user who is found, or the words of a refusal
@@ -347,6 +349,10 @@ wish "a uuid without hyphens" 0A00000000000000000000000000000b "$one" "$base?tab
 wish "a uuid of a query" 0A000000-0000-0000-0000-00000000000B "$one" \
     "$base?query=SELECT * FROM built_in"
 wish "what is no uuid" 7 'are UUIDs, and this is not one' "$base?table=built_in"
+kind "a table with users that are padded with blanks" proven "$base?table=padded"
+wish "a padded text" 'ann   ' "$one" "$base?table=padded"
+wish "a padded text without its blanks" 'bob b' "$one" "$base?table=padded"
+wish "a padded text of nothing" '  ' 'the id is empty' "$base?table=padded"
 wish "a whole number" 007 "$one" "$base?table=numbered"
 wish "a negative number" -08 "$one" "$base?table=numbered"
 wish "what is no whole number" ann 'are whole numbers, and this is not one' "$base?table=numbered"

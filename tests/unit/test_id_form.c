@@ -161,6 +161,20 @@ static void test_floats(void **state) {
     assert_null(strchr(spell(&either, "ann", 3, out), '['));
 }
 
+/* As a blank-padded column of a database holds them. */
+static void test_padded(void **state) {
+    static const struct id_form form = {.takes_text = true, .is_padded = true};
+    char out[4 * TEXT_MAX];
+    (void)state;
+    assert_string_equal(spell(&form, "ann", 3, out), "[ann]");
+    assert_string_equal(spell(&form, "ann  ", 5, out), "[ann]");
+    assert_string_equal(spell(&form, " a b ", 5, out), "[ a b]");
+    assert_string_equal(spell(&form, "007", 3, out), "[007]");
+    assert_string_equal(spell(&form, "   ", 3, out), "the id is empty");
+    const struct id_form csv = id_form_of_format("csv"), both = id_form_either(&form, &csv);
+    assert_string_equal(spell(&both, "ann ", 4, out), "[ann ]");
+}
+
 /* As a column of UUIDs in a database or in Parquet holds them: in small letters. */
 static void test_uuids(void **state) {
     static const char none[] = "the ids of the ratings are UUIDs, and this is not one";
@@ -348,9 +362,10 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling), cmocka_unit_test(test_signed),
-        cmocka_unit_test(test_floats),   cmocka_unit_test(test_uuids),
-        cmocka_unit_test(test_either),   cmocka_unit_test(test_as_the_readers),
+        cmocka_unit_test(test_spelling),       cmocka_unit_test(test_signed),
+        cmocka_unit_test(test_floats),         cmocka_unit_test(test_padded),
+        cmocka_unit_test(test_uuids),          cmocka_unit_test(test_either),
+        cmocka_unit_test(test_as_the_readers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

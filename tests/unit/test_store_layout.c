@@ -442,6 +442,8 @@ static void mixed_ids_are_refused(void **state) {
         {"sqlite", "sqlite", STORE_IDS_EITHER, STORE_IDS_NUMERIC, true},
         {"sqlite", "sqlite", STORE_IDS_WHOLE, STORE_IDS_NUMERIC, true},
         {"sqlite", "sqlite", STORE_IDS_NUMERIC, STORE_IDS_NUMERIC, false},
+        {"postgres", "postgres", STORE_IDS_PADDED, STORE_IDS_PADDED, false},
+        {"postgres", "csv", STORE_IDS_PADDED, STORE_IDS_TEXT, true},
         {"inter", "inter", STORE_IDS_BARE, STORE_IDS_WHOLE, true},
         {"inter", "libmf", STORE_IDS_WHOLE, STORE_IDS_WHOLE, false},
     };
