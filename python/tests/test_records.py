@@ -72,12 +72,14 @@ if pandas is not None:
 
 def packed(ratings):
     """What everyone has rated, as the store has it: by user, every rating to the bit."""
+    run = Run(1, 0, None)
     with quiet():
-        store = store_from_columns(columns_of(ratings), PRIVATE, Run(1, 0, None))
+        store = store_from_columns(columns_of(ratings), PRIVATE, run)
     read, write = os.pipe()
     with os.fdopen(read, "rb") as file:
         error = ffi.new("struct dpmf_error *")
-        code = lib.dpmf_store_export_csv(store.pointer, ffi.NULL, write, ffi.NULL, ffi.NULL, error)
+        code = lib.dpmf_store_export_csv(store.pointer, ffi.NULL, write, run.pointer, ffi.NULL,
+                                         error)
         os.close(write)
         assert code == 0, ffi.string(error.message)
         text = file.read().decode("utf-8", "surrogateescape")
