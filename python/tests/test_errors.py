@@ -251,6 +251,14 @@ class Mistakes(FolderTest):
             model.save(link)
             self.assertTrue(link.is_symlink() and not target.is_symlink())
             self.assertEqual(dpmf.load(target).kind_, "checkpoint")
+        # Behind a link of the system's to an open file is one that others go on writing to.
+        with open(self.folder / "printed", "w+b") as printed:
+            (self.folder / "out").symlink_to(f"/proc/self/fd/{printed.fileno()}")
+            for name in (f"/dev/fd/{printed.fileno()}", self.folder / "out"):
+                with self.assertRaisesRegex(dpmf.FileError, "only be written to a file"):
+                    model.save(name, replace=True)
+            self.assertEqual(os.stat(self.folder / "printed").st_ino,
+                             os.fstat(printed.fileno()).st_ino)
         (self.folder / "null").symlink_to("/dev/null")
         self.assertRaises(dpmf.FileError, model.save, self.folder / "null")
         (self.folder / "loop").symlink_to("loop")

@@ -208,8 +208,21 @@ class ModelFile:
         return int(self.info.users if side == "user" else self.info.items)
 
 
+def _is_descriptor(name: str) -> bool:
+    """Whether it leads to what a process has open, as /dev/stdout does: behind that is a file whose
+    owner goes on writing to it."""
+    for _ in range(40):  # as many links as Linux follows
+        if not os.path.islink(name):
+            break
+        folder = os.path.realpath(os.path.dirname(name))
+        if folder == "/dev" or folder.startswith("/proc/"):
+            return True
+        name = os.path.join(folder, os.readlink(name))
+    return False
+
+
 def _check_target(name: str) -> None:
-    """A file replaces what is there, but must not replace a device or a pipe."""
+    """A file replaces what is there, but must not replace a device, a pipe or standard output."""
     try:
         mode = os.stat(name).st_mode
     except FileNotFoundError:
@@ -217,7 +230,7 @@ def _check_target(name: str) -> None:
     if stat.S_ISDIR(mode):
         raise FileError(lib.DPMF_ERR_IO_DIRECTORY, "cannot write: is a directory",
                         "give the path of a file", name)
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(mode) or _is_descriptor(name):
         raise FileError(lib.DPMF_ERR_IO_WRITE, "a model can only be written to a file",
                         "give the path of a file", name)
 
