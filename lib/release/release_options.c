@@ -270,6 +270,15 @@ int release_options_cohort(const struct dpmf_release_options *options,
         error_place(error, store_path(store), 0, 0);
         return DPMF_ERR_PRIVACY_REFUSED;
     }
+    if (cohort->is_complete && layout->holds_events) {
+        refuse_cohort(
+            error, DPMF_ERR_PRIVACY_REFUSED,
+            "of repeated events the latest time is kept, and of ratings that are no likes "
+            "none: a user's first record may be gone",
+            "leave {complete-histories} out: the ledger then adds releases up in full");
+        error_place(error, store_path(store), 0, 0);
+        return DPMF_ERR_PRIVACY_REFUSED;
+    }
     if (cohort->is_complete && store_layout_is_half(layout)) {
         refuse_cohort(error, DPMF_ERR_PRIVACY_REFUSED,
                       "this is a half of a split: first records may be in the other half",

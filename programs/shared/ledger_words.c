@@ -98,7 +98,8 @@ struct ledger_words ledger_words_periods(const struct dpmf_ledger_population *po
                "cannot check; in full mu %s",
                figures_up(population->mu_in_full).text);
     else
-        append(&words, ", added up in full: users who return may be in several");
+        append(&words, ", added up in full: users may be in several, unless histories are declared "
+                       "complete and periods do not overlap");
     return words;
 }
 

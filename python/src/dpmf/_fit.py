@@ -411,8 +411,8 @@ def _log_spent(spent: dict[str, Any]) -> None:
                     "histories are declared complete, which dpmf cannot check; in full mu %s",
                     _up(spent["spent_mu_in_full"]))
     elif spent["spent_periods"]:
-        log.warning("  releases of users by their first record add up in full: users who return "
-                    "may be in several")
+        log.warning("  releases of users by their first record add up in full: users may be in "
+                    "several, unless histories are declared complete and periods do not overlap")
 
 
 def _tell_part(part: int, whole: int, where: str, check: str) -> bool:

@@ -94,9 +94,10 @@ class Model(Measured):
         part: dates such as "2026-01-01", in UTC. Needs times; a user with a record without a time
         is left out. Releases of other periods still add up with this one in the ledger.
     complete_histories : bool
-        Declares that what every release of this population is made from holds each user's first
-        record. The ledger then does not add up releases of periods that do not overlap; dpmf cannot
-        check it, so that total is partial, not proven.
+        Declares that every release of this population is made from ratings with the same first
+        record of each user, which nothing lacks and no later record of the same item replaces. The
+        ledger then does not add up releases of periods that do not overlap; dpmf cannot check it,
+        so that total is partial, not proven. Refused for events.
     about : dict or path, optional
         What you declare about a release: ``{"controller": "Example Library", "contact": ...}``,
         with the names of docs/formats/about.md. It is published, and marked as not verified.

@@ -51,6 +51,13 @@ make untimed.csv --users-since 2026-01-01
 dpmf import -q r.csv --on-error skip -o r.dpr
 dpmf split -q r.dpr --train half.dpr --test other.dpr
 make half.dpr --users-since 2026-01-01 --complete-histories
+dpmf import -q r.csv --on-error skip --like any -o likes.dpr
+for likes in likes.dpr 'r.csv --goal ranking --like 4'; do
+    # shellcheck disable=SC2086
+    dpmf train $likes --epsilon 1 --catalogue items.csv --ledger l --users-since 2026-01-01 \
+        --complete-histories -o y.safetensors
+    echo "status $?"
+done
 dpmf train r.csv --epsilon 1 --rating-range 1:5 --catalogue-from-ratings --ledger l \
     --users-since 2026-01-01 -o y.safetensors
 echo "status $?"
