@@ -411,6 +411,29 @@ static enum store_ids ids_of(const char *declared) {
     return strcasestr(declared, "BLOB") ? STORE_IDS_EITHER : STORE_IDS_NUMERIC;
 }
 
+/* In a STRICT table a column of the type ANY keeps everything as it is. A library that does not
+ * know such tables cannot open one. */
+static int ask_strict(struct sqlite_source *self, bool *is_strict, struct dpmf_error *error) {
+    const struct sqlite_library *sqlite = &self->sqlite;
+    const char *name = self->rows.url.table, *dot = name ? strchr(name, '.') : NULL;
+    struct byte_buffer sql = {0};
+    sqlite3_stmt *ask = NULL;
+    *is_strict = false;
+    if (!name) return 0;
+    bool done = database_sql_text(&sql, "SELECT 1 FROM pragma_table_list WHERE strict AND "
+                                        "name COLLATE NOCASE = ") &&
+                database_sql_literal(&sql, dot ? dot + 1 : name);
+    if (done && dot)
+        done = database_sql_text(&sql, " AND schema || '.' || name COLLATE NOCASE = ") &&
+               database_sql_literal(&sql, name);
+    if (done &&
+        sqlite->prepare_v2(self->database, (const char *)sql.bytes, -1, &ask, NULL) == SQLITE_OK)
+        *is_strict = sqlite->step(ask) == SQLITE_ROW;
+    sqlite->finalize(ask);
+    free(sql.bytes);
+    return done ? 0 : error_no_memory(error);
+}
+
 static int find_columns(struct sqlite_source *self, const struct dpmf_input_options *options,
                         struct dpmf_error *error) {
     size_t n = (size_t)self->sqlite.column_count(self->statement);
@@ -428,7 +451,11 @@ static int find_columns(struct sqlite_source *self, const struct dpmf_input_opti
     if (code == 0) {
         const int user = (int)self->column[COLUMN_USER];
         const char *declared = self->sqlite.column_decltype(self->statement, user);
-        const enum store_ids ids = ids_of(declared);
+        enum store_ids ids = ids_of(declared);
+        bool is_strict = false;
+        if (declared && strcasecmp(declared, "ANY") == 0)
+            code = ask_strict(self, &is_strict, error);
+        if (is_strict) ids = STORE_IDS_EITHER;
         self->has_whole_users = ids == STORE_IDS_WHOLE;
         self->rows.source.layout.formats =
             store_layout_format_of_ids(self->rows.source.format, ids);
@@ -507,12 +534,6 @@ static bool is_user_collated(const struct sqlite_source *self) {
     return rc != SQLITE_OK || !collation || strcasecmp(collation, "BINARY") != 0;
 }
 
-/* In a STRICT table alone, ANY keeps everything as it is: the type does not say which it was. */
-static bool is_user_any(const struct sqlite_source *self) {
-    const char *declared = self->sqlite.column_decltype(self->statement, self->column[COLUMN_USER]);
-    return declared && strcasecmp(declared, "ANY") == 0;
-}
-
 /* What is not found to be a table, or generates what is read, counts as a query. */
 static int look_at_table(struct sqlite_source *self, struct dpmf_error *error) {
     const struct sqlite_library *sqlite = &self->sqlite;
@@ -524,8 +545,7 @@ static int look_at_table(struct sqlite_source *self, struct dpmf_error *error) {
     }
     int rc = sqlite->prepare_v2(self->database, (const char *)sql.bytes, -1, &look, NULL);
     if (rc == SQLITE_OK) rc = sqlite->step(look);
-    if (rc == SQLITE_ROW)
-        self->rows.source.layout.is_queried = is_user_collated(self) || is_user_any(self);
+    if (rc == SQLITE_ROW) self->rows.source.layout.is_queried = is_user_collated(self);
     int code = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : fail(self, "read the table", error);
     sqlite->finalize(look);
     free(sql.bytes);

@@ -45,6 +45,7 @@ struct id_form id_form_either(const struct id_form *a, const struct id_form *b) 
         .takes_whole = a->takes_whole || b->takes_whole,
         .is_signed = a->is_signed || b->is_signed,
         .from_one = a->from_one && b->from_one,
+        .is_trimmed = a->is_trimmed || b->is_trimmed,
         .is_float = a->is_float || b->is_float,
         .is_uuid = a->is_uuid || b->is_uuid,
         .is_padded = a->is_padded && b->is_padded,
@@ -63,6 +64,8 @@ static struct id_form form_of_schema(const char *format, enum store_ids ids, boo
     if (strcmp(format, "inter") == 0 && ids == STORE_IDS_WHOLE)
         return (struct id_form){.is_float = true};
     if (by_schema && ids == STORE_IDS_WHOLE) return numbers;
+    if (ids == STORE_IDS_NUMERIC)
+        return (struct id_form){.takes_text = true, .takes_whole = true, .is_trimmed = true};
     if (by_schema && ids == STORE_IDS_UUID)
         return (struct id_form){.is_uuid = true, .takes_text = is_queried};
     if (ids == STORE_IDS_PADDED) return (struct id_form){.takes_text = true, .is_padded = true};
@@ -185,14 +188,24 @@ static size_t spell_uuid(const char *text, size_t n, struct id_text *out) {
     return digits == DIGITS && at == n;
 }
 
+/* Blanks as SQLite leaves them out around a number. */
+static void trim(const char **text, size_t *n) {
+    static const char blanks[] = " \t\n\v\f\r";
+    while (*n > 0 && memchr(blanks, **text, sizeof blanks - 1)) ++*text, --*n;
+    while (*n > 0 && memchr(blanks, (*text)[*n - 1], sizeof blanks - 1)) --*n;
+}
+
 size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
                      struct id_text out[ID_SPELLINGS], int *code, const char **why) {
     while (form->is_padded && n > 0 && text[n - 1] == ' ') n--;
-    const char *digits = text;
-    size_t n_digits = n, count = 0;
+    const char *digits = text, *bare = text;
+    size_t n_digits = n, n_bare = n, count = 0;
     uint64_t number = 0;
     *why = find_fault(form, text, n, code);
     if (*why) return 0;
+    if (form->is_trimmed) trim(&bare, &n_bare);
+    digits = bare;
+    n_digits = n_bare;
     if (form->takes_text && !(form->without && holds(text, n, form->without)))
         out[count++] = (struct id_text){.text = text, .n = n};
     if (form->is_uuid && spell_uuid(text, n, &out[count]))
@@ -205,7 +218,7 @@ size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
     else if (form->is_float && spell_float(text, n, &out[count]))
         count += count == 0 || out[count].n != n || memcmp(out[count].text, text, n) != 0;
     else if (count == 1 && form->takes_whole)
-        count += respell(text, n, &out[count]);
+        count += respell(bare, n_bare, &out[count]);
     if (count == 0) *why = why_no_text(form);
     return count;
 }

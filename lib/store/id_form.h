@@ -13,6 +13,7 @@ struct id_form {
     bool takes_whole;    /* whole numbers, without zeroes in front */
     bool is_signed;      /* whether whole numbers may be negative, and of any size */
     bool from_one;       /* whether numbers begin at 1: rows of a matrix */
+    bool is_trimmed;     /* texts that are numbers with blanks around them are these numbers */
     bool is_float;       /* whole numbers below 2^53, in any spelling of a decimal number */
     bool is_uuid;        /* UUIDs, in small letters */
     bool is_padded;      /* texts without the blanks at their end, which do not count */

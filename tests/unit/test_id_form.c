@@ -117,6 +117,24 @@ static void test_signed(void **state) {
     assert_string_equal(spell(&either, "ann", 3, out), none);
 }
 
+/* A column of SQLite that makes numbers of texts leaves blanks around them out. */
+static void blanks_around_numbers(void **state) {
+    (void)state;
+    static const struct id_form form = {
+        .takes_text = true, .takes_whole = true, .is_trimmed = true};
+    static const char *const wishes[] = {" 7", "7 ", "\t7", " 007 ", " 7.0", " 7e0 "};
+    struct id_text ids[ID_SPELLINGS];
+    const char *why;
+    int code;
+    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
+        assert_int_equal(id_form_spell(&form, wishes[i], strlen(wishes[i]), ids, &code, &why), 2);
+        assert_int_equal(ids[1].n, 1);
+        assert_int_equal(ids[1].text[0], '7');
+    }
+    assert_int_equal(id_form_spell(&form, " ann", 4, ids, &code, &why), 1);
+    assert_int_equal(id_form_spell(&form, " ", 1, ids, &code, &why), 1);
+}
+
 /* As a file of RecBole holds them whose header declares ids as floats. */
 static void test_floats(void **state) {
     static const char none[] =
@@ -362,10 +380,10 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling),       cmocka_unit_test(test_signed),
-        cmocka_unit_test(test_floats),         cmocka_unit_test(test_padded),
-        cmocka_unit_test(test_uuids),          cmocka_unit_test(test_either),
-        cmocka_unit_test(test_as_the_readers),
+        cmocka_unit_test(test_spelling),         cmocka_unit_test(test_signed),
+        cmocka_unit_test(blanks_around_numbers), cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_padded),           cmocka_unit_test(test_uuids),
+        cmocka_unit_test(test_either),           cmocka_unit_test(test_as_the_readers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -15,6 +15,9 @@ for name, kind in (("numbers", "BIGINT"), ("texts", "VARCHAR(20)"), ("other", ""
                    ("either", "STRING"), ("blobs", "BLOB"), ("any", "ANY")):
     database.execute(f"CREATE TABLE {name} (user {kind}, item, rating)")
     database.execute(f"INSERT INTO {name} VALUES ('ann', 'a', 3)")
+database.execute("CREATE TABLE strict (user ANY, item ANY, rating ANY) STRICT")
+database.execute("INSERT INTO strict VALUES ('007', 'a', 3)")
+database.execute("INSERT INTO either VALUES (' 7', 'a', 3)")
 database.commit()
 PYTHON
 dpmf import -q r.libmf --format libmf --on-error skip -o numbers.dpr
@@ -42,5 +45,11 @@ try texts.dpr 'sqlite:r.db?table=texts'
 try texts.dpr 'sqlite:r.db?table=other'
 try 'sqlite:r.db?table=other' 'sqlite:r.db?table=blobs'
 try 'sqlite:r.db?table=either'
-try 'sqlite:r.db?table=any'
+try 'sqlite:r.db?table=any' 'sqlite:r.db?table=either'
+try 'sqlite:r.db?table=strict' 'sqlite:r.db?table=other'
+try 'sqlite:r.db?table=strict' 'sqlite:r.db?table=any'
+printf 'user,epsilon\n" 7 ",0\n' >wishes
+dpmf train --replace -q 'sqlite:r.db?table=either' --epsilon 1 --rating-range 1:5 --catalogue items \
+    --user-privacy wishes --ledger l -o x.safetensors --json |
+    grep -o '"users_left_out":[0-9]*\|"wishes_of_nobody":[0-9]*'
 try 'sqlite:r.db?table=other' 'sqlite:r.db?table=either'
