@@ -383,19 +383,20 @@ static bool contradicts(const struct row *row, const struct delimited *layout, b
 
 /* ---- headers of other tables ----------------------------------------------------------------- */
 
-/* Remembers the names in a header. Case, `_`, `-` and blanks do not count. */
-static void sum_names(const struct row *row, bool typed, uint64_t *names, uint64_t *order) {
+/* Remembers the names in a header, and their order with the types that they declare. Case, `_`, `-`
+ * and blanks do not count. */
+static void sum_names(const struct row *row, uint64_t *names, uint64_t *order) {
     char reduced[64];
     *names = *order = 0;
     for (uint32_t i = 0; i < kept_columns(row); i++) {
         const char *name;
-        size_t n = name_of(row, i, typed, &name), length = 0;
+        size_t n = name_of(row, i, true, &name), length = 0;
         for (size_t j = 0; j < n && length < sizeof reduced; j++)
             if (name[j] != '_' && name[j] != '-' && name[j] != ' ')
                 reduced[length++] =
                     name[j] >= 'A' && name[j] <= 'Z' ? (char)(name[j] - 'A' + 'a') : name[j];
         *names += checksum64(reduced, length);
-        *order += checksum64_seeded(reduced, length, i + 1);
+        *order += checksum64_seeded(reduced, length, 4 * (i + 1) + type_of(row, i));
     }
 }
 
@@ -418,7 +419,7 @@ bool delimited_names_otherwise(const struct delimited *layout, const struct row 
     if (layout->ids == IDS_MATRIX)
         return (size_t)(row->stop[0] - row->start[0]) == sizeof banner - 1 &&
                memcmp(row->start[0], banner, sizeof banner - 1) == 0;
-    sum_names(row, true, &names, &order);
+    sum_names(row, &names, &order);
     if (names == layout->names) return order != layout->order;
     find_roles(row, true, &found);
     if (!names_all(row)) return false;
@@ -462,7 +463,7 @@ static int read_header(struct text_source *source, struct delimited *layout,
     *named = names_all(&row);
     source->base.contradicts = listed && contradicts(&row, layout, typed);
     source->base.layout.has_header = true;
-    sum_names(&row, true, &layout->names, &layout->order);
+    sum_names(&row, &layout->names, &layout->order);
     size_t have = source->carry_n - source->carry_at;
     text_source_pass(source, at < have ? at : have, lines);
     return 0;

@@ -279,9 +279,9 @@ int release_options_cohort(const struct dpmf_release_options *options,
         error_place(error, store_path(store), 0, 0);
         return DPMF_ERR_PRIVACY_REFUSED;
     }
-    if (cohort->is_complete && store_layout_is_half(layout)) {
+    if (cohort->is_complete && (layout->has_half || store_layout_is_half(layout))) {
         refuse_cohort(error, DPMF_ERR_PRIVACY_REFUSED,
-                      "this is a half of a split: first records may be in the other half",
+                      "a half of a split is in it: first records may be in the other half",
                       "leave {complete-histories} out, or give the ratings that were split");
         error_place(error, store_path(store), 0, 0);
         return DPMF_ERR_PRIVACY_REFUSED;

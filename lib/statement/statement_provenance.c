@@ -312,7 +312,7 @@ static void put_spent(struct statement_page *page, const struct statement *state
 }
 
 /* "on or after 2026-01-01 and before 2027-01-01" */
-static void write_period(const struct cohort *cohort, char *text, size_t size) {
+void statement_period_write(const struct cohort *cohort, char *text, size_t size) {
     char since[DAY_TEXT], before[DAY_TEXT];
     cohort_dates(cohort, since, before);
     snprintf(text, size, "%s%s%s%s%s", since[0] ? "on or after " : "", since,
@@ -323,7 +323,7 @@ void statement_cohort_put(struct statement_page *page, const struct statement *s
     const struct cohort *cohort = &statement->cohort;
     char period[64];
     if (!cohort->is_declared) return;
-    write_period(cohort, period, sizeof period);
+    statement_period_write(cohort, period, sizeof period);
     statement_page_line(page, "\nWho took part, as the curator declared, not verified by dpmf\n");
     statement_page_say(
         page,

@@ -26,6 +26,9 @@ bool statement_provenance_take(struct json_reader *json, const struct json_token
                                struct json_token value, struct statement *statement,
                                struct statement_figures *figures, bool *taken);
 
+/* The dates of a period in words: "on or after 2026-01-01 and before 2026-07-01". */
+void statement_period_write(const struct cohort *cohort, char *text, size_t size);
+
 /* For people: figures and the build, for specialists; and the curator's part. */
 void statement_deltas_put(struct statement_page *page, const struct statement_figures *figures);
 void statement_build_put(struct statement_page *page, const struct statement *statement);

@@ -11,6 +11,7 @@
 
 #include "statement/claim.h"
 #include "statement/statement_page.h"
+#include "statement/statement_provenance.h"
 #include "statement/statement_words.h"
 
 static const char declared[] = " # declared by the curator";
@@ -245,7 +246,14 @@ static void put_mechanisms(struct statement_page *page, const struct statement *
 }
 
 static void put_preprocessing(struct statement_page *page, const struct statement *statement) {
-    char text[640], like[160] = "", trimmed[160] = "";
+    char text[900], like[160] = "", trimmed[160] = "", period[64], chosen[200] = "";
+    if (statement->cohort.is_declared) {
+        statement_period_write(&statement->cohort, period, sizeof period);
+        snprintf(chosen, sizeof chosen,
+                 " Only users whose first record is %s (UTC) took part, by times that are not "
+                 "verified: decided for each user from that user's own records.",
+                 period);
+    }
     if (statement->liked == STATEMENT_LIKED_FROM)
         snprintf(like, sizeof like, " Events are what users gave %s or more.",
                  statement_number_exact(statement->like).text);
@@ -258,12 +266,12 @@ static void put_preprocessing(struct statement_page *page, const struct statemen
                  statement_number_count(statement->posterior.max_ratings).text);
     snprintf(text, sizeof text,
              "%sRatings that are malformed, out of range or not in the catalogue are dropped one "
-             "by one.%s%s The constants of the mechanism are public and fixed in the program: it "
+             "by one.%s%s%s The constants of the mechanism are public and fixed in the program: it "
              "tunes nothing on the ratings.",
              statement->is_queried ? "A query, a view or functions of a database gave the "
                                      "ratings; what they do is not known. "
                                    : "",
-             like, trimmed);
+             like, trimmed, chosen);
     put_said(page, "    preprocessing_and_hyperparameter_tuning", text);
 }
 

@@ -430,6 +430,7 @@ static void spent_json(struct dpmf_json *json, const struct dpmf_ledger_populati
     dpmf_json_string(json, "population", spent->name);
     dpmf_json_double(json, "spent_mu", spent->mu);
     dpmf_json_double(json, "spent_mu_in_full", spent->mu_in_full);
+    dpmf_json_string(json, "spent_kind", dpmf_claim_name(spent->claim));
     dpmf_json_double(json, "spent_epsilon", spent->epsilon);
     dpmf_json_double(json, "spent_delta", spent->delta);
     if (spent->budget.mu > 0)

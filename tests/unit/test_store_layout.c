@@ -410,6 +410,28 @@ static void ids_follow_the_formats(void **state) {
     }
 }
 
+/* A half among other inputs is not forgotten: what it lacks is still missing. */
+static void halves_among_others_are_known(void **state) {
+    (void)state;
+    uint8_t bytes[STORE_LAYOUT_BYTES];
+    struct store_layout all = store_layout_declared(), half = all, whole = all, read;
+    half.formats = whole.formats = store_layout_format("csv");
+    store_layout_add_half(&half, UINT64_C(1) << 40, false);
+    store_layout_join(&all, &half);
+    assert_false(all.has_half);
+    assert_true(store_layout_is_half(&all));
+    store_layout_join(&all, &whole);
+    assert_true(all.has_half);
+    assert_false(store_layout_is_half(&all));
+    store_layout_write(&all, bytes);
+    assert_true(store_layout_read(bytes, &read));
+    assert_true(read.has_half);
+    all = store_layout_declared();
+    store_layout_join(&all, &whole);
+    store_layout_join(&all, &whole);
+    assert_false(all.has_half);
+}
+
 /* Of inputs that spell ids differently nobody could say who is one person: a wish of 7 would leave
  * 007 in. The formats and schemas decide, whatever the ids are. */
 static void mixed_ids_are_refused(void **state) {
@@ -560,19 +582,13 @@ static int remove_directory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources_say_what_decided),
-        cmocka_unit_test(fields_are_kept),
-        cmocka_unit_test(flags_are_kept),
-        cmocka_unit_test(refusals_name_the_settings),
-        cmocka_unit_test(inputs_are_joined),
-        cmocka_unit_test(stores_carry_it_on),
-        cmocka_unit_test(arrays_are_declared),
-        cmocka_unit_test(mixed_ids_are_refused),
-        cmocka_unit_test(ids_follow_the_formats),
-        cmocka_unit_test(old_stores_are_read),
-        cmocka_unit_test(wrong_layouts_are_refused),
-        cmocka_unit_test(all_formats_are_shown),
-        cmocka_unit_test(halves_know_each_other),
+        cmocka_unit_test(sources_say_what_decided), cmocka_unit_test(fields_are_kept),
+        cmocka_unit_test(flags_are_kept),           cmocka_unit_test(refusals_name_the_settings),
+        cmocka_unit_test(inputs_are_joined),        cmocka_unit_test(stores_carry_it_on),
+        cmocka_unit_test(arrays_are_declared),      cmocka_unit_test(halves_among_others_are_known),
+        cmocka_unit_test(mixed_ids_are_refused),    cmocka_unit_test(ids_follow_the_formats),
+        cmocka_unit_test(old_stores_are_read),      cmocka_unit_test(wrong_layouts_are_refused),
+        cmocka_unit_test(all_formats_are_shown),    cmocka_unit_test(halves_know_each_other),
     };
     return cmocka_run_group_tests(tests, enter_directory, remove_directory);
 }

@@ -28,12 +28,13 @@ make r.csv --users-since 2025-07-01
 dpmf ledger show --ledger l | ids
 dpmf describe x.safetensors | grep users
 dpmf privacy show x.safetensors | sed -n '/^Who took part/,$p'
+dpmf privacy show x.safetensors --registry | grep -o 'Only users whose.*'
 dpmf privacy verify x.safetensors | head -1
 echo "declared complete"
 make r.csv --population p -q --users-since 2025-07-01 --users-before 2026-01-01 --complete-histories
 make r.csv --population p -q --users-since 2026-01-01 --complete-histories \
     --ledger-budget 1@1e-5 --json |
-    grep -o '"users":.*,"wishes":\|"spent_mu[a-z_]*":[^,]*\|status.*'
+    grep -o '"users":.*,"wishes":\|"spent_mu[a-z_]*":[^,]*\|"spent_kind":[^,]*\|status.*'
 dpmf ledger show --ledger l --population p | ids
 dpmf ledger show --ledger l --population p --json |
     sed 's/"release":"[0-9a-f]*"/ID/; s/"time":[0-9]*/TIME/'
@@ -51,6 +52,9 @@ make untimed.csv --users-since 2026-01-01
 dpmf import -q r.csv --on-error skip -o r.dpr
 dpmf split -q r.dpr --train half.dpr --test other.dpr
 make half.dpr --users-since 2026-01-01 --complete-histories
+head -2 r.csv >one.csv
+dpmf import -q half.dpr one.csv --on-error skip -o among.dpr
+make among.dpr --users-since 2026-01-01 --complete-histories
 dpmf import -q r.csv --on-error skip --like any -o likes.dpr
 for likes in likes.dpr 'r.csv --goal ranking --like 4'; do
     # shellcheck disable=SC2086

@@ -43,3 +43,6 @@ header user,item,rating item,user,rating
 dpmf shard ratings.csv -q --on-error skip --parts 2 -o shards 2>&1 | cut -c1-80
 dpmf split ratings.csv -q --on-error skip --test-fraction 0.5 --seed 1 \
     --train a.dpr --test b.dpr 2>&1 | cut -c1-80
+echo "another type of ids"
+printf 'user_id:token\titem_id:token\trating:float\n7\ti1\t3\nuser_id:float\titem_id:token\trating:float\n7.0\ti2\t3\n' >r.inter
+dpmf import r.inter -q --on-error skip -o i.dpr 2>&1 | cut -c1-80
