@@ -49,7 +49,7 @@ try 'sqlite:r.db?table=any' 'sqlite:r.db?table=either'
 try 'sqlite:r.db?table=strict' 'sqlite:r.db?table=other'
 try 'sqlite:r.db?table=strict' 'sqlite:r.db?table=any'
 printf 'user,epsilon\n" 7 ",0\n' >wishes
-dpmf train --replace -q 'sqlite:r.db?table=either' --epsilon 1 --rating-range 1:5 --catalogue items \
-    --user-privacy wishes --ledger l -o x.safetensors --json |
+dpmf train --replace -q 'sqlite:r.db?table=either' --epsilon 1 --rating-range 1:5 \
+    --catalogue items --user-privacy wishes --ledger l -o x.safetensors --json |
     grep -o '"users_left_out":[0-9]*\|"wishes_of_nobody":[0-9]*'
 try 'sqlite:r.db?table=other' 'sqlite:r.db?table=either'
