@@ -7,8 +7,11 @@
  *     share_j = dial (w_j (v_j - m)^T (W C + penalty I)^-1 x  +  g y_j (0, x)^T A^-1 x_j),
  *
  * and what years and kinds of items add is shared in the same way (facts.h).
- * Of a model that ranks, and of lists by rating, the first term is not there. Ratings at hand are
- * fitted for the purpose; a user who rates on has the factor of A already.
+ * Of a model that ranks, and of lists by rating, the first term is not there. In a model that ranks
+ * events explain the whole product u.v, in which is what the average user has of the item, too:
+ * that is taken from each in proportion to its weight, so that an event speaks for an item only as
+ * far as it does so beyond everyone's, and the shares add up to taste. Ratings at hand are fitted
+ * for the purpose; a user who rates on has the factor of A already.
  */
 #include <stdlib.h>
 
@@ -64,6 +67,16 @@ static int share_vector(const struct dpmf_user *user, double weight, const doubl
     return code;
 }
 
+/* Takes what the average user has of an item from the shares of the product. */
+static void take_crowd(const struct dpmf_user *user, uint64_t item, double *shares) {
+    const struct dpmf_model *model = user->model;
+    const size_t n = user->known.n;
+    double total = 0;
+    for (size_t j = 0; j < n; j++) total += ridge_weight(model, &user->known.at[j]);
+    const double each = total > 0 ? (double)model->crowd[item] / total : 0;
+    for (size_t j = 0; j < n; j++) shares[j] -= each * ridge_weight(model, &user->known.at[j]);
+}
+
 /* ---- both ------------------------------------------------------------------------------------ */
 
 /* `space` has room for k + 1 numbers, then for n + k + 1, or twice the columns of facts. */
@@ -89,6 +102,7 @@ static int share_taste(const struct dpmf_user *user, const struct dpmf_order *or
     int code = user->is_known ? 0
                               : share_vector(user, has_choice ? score_quality(model) : 1, x, more,
                                              shares, error);
+    if (code == 0 && model->state.ranks && !user->is_known) take_crowd(user, item, shares);
     for (size_t j = 0; j < n; j++) shares[j] = dial * shares[j] + 0.0; /* never -0 */
     return code;
 }

@@ -16,8 +16,9 @@
 static const double taste_middle = 0.5, quality = 0.3;
 
 /* Below this a part is too small to be a reason: of scores, where it multiplies the odds by less
- * than 1.35; of ratings, in quarters of the scale. */
-static const double small_score = 0.3, small_rating = 0.1;
+ * than 1.35; of ratings, in quarters of the scale; of models that rank, whose scores are 1 for what
+ * people choose and 0 for what they do not, as far as the model can tell. */
+static const double small_score = 0.3, small_rating = 0.1, small_ranked = 0.1;
 
 double score_quality(const struct dpmf_model *model) {
     return model->of_events ? 0 : quality / factors_unit(model->factors.min, model->factors.max);
@@ -244,8 +245,9 @@ void scorer_set(struct scorer *scorer, const struct person *person,
 static enum dpmf_reason reason_of(const struct scorer *scorer, const struct dpmf_score *score) {
     const struct factors *factors = &scorer->scoring.model->factors;
     const bool by_rating = scorer->order.by_rating;
-    const double small =
-        by_rating ? small_rating * factors_unit(factors->min, factors->max) : small_score;
+    const double small = by_rating ? small_rating * factors_unit(factors->min, factors->max)
+                         : scorer->scoring.model->state.ranks ? small_ranked
+                                                              : small_score;
     if (score->taste > small) return DPMF_REASON_TASTE;
     return score->crowd - (by_rating ? factors->offset : 0) > small ? DPMF_REASON_CROWD
                                                                     : DPMF_REASON_NEITHER;

@@ -668,7 +668,7 @@ static void test_folds_in(void **state) {
             sum += shares[i];
             assert_true(history.ratings[i].rating >= 3 || shares[i] == 0);
         }
-        assert_true(fabs(sum - score.total) < 1e-9);
+        assert_true(fabs(sum - score.taste) < 1e-9);
         assert_true(isnan(score.rating));
         assert_true(fabs(score.total - dpmf_user_predict(model, user, 4)) < 1e-9);
         free(shares);
@@ -777,7 +777,7 @@ static void test_counts(void **state) {
             dpmf_model_explain(model, history.ratings, history.n, NULL, 4, &score, shares, NULL),
             0);
         for (size_t j = 0; j < history.n; j++) sum += shares[j];
-        assert_true(fabs(sum - score.total) < 1e-9);
+        assert_true(fabs(sum - score.taste) < 1e-9);
         for (size_t c = 0; c < COUNT_K; c++) {
             const double *u = dpmf_user_vector(fitted);
             assert_true(fabs(gradient(model, &history, u, weight, c)) < 1e-9);
