@@ -236,26 +236,37 @@ static const char *name_of(const char *input) {
     return strcmp(input, "-") == 0 ? "<stdin>" : input;
 }
 
-/* @return whether all inputs are stores whose bad records were dropped one by one, and nothing is
- * asked for that could make another bad: then nobody's record can end this import either, and it
- * is one that drops them. What cannot be opened fails later. */
-static bool drops_already(const char *const *inputs, size_t n_inputs,
-                          const struct dpmf_input_options *options) {
-    bool drops = n_inputs > 0 && !options->rescale && !options->has_range;
-    for (size_t i = 0; i < n_inputs && drops; i++) {
-        struct dpmf_store *store = NULL;
-        bool is_store = false;
-        const bool is_set = shard_set_is(inputs[i]);
-        if (!is_set && (database_url_is(inputs[i]) || strcmp(inputs[i], "-") == 0 ||
-                        store_file_is(inputs[i], &is_store, NULL) < 0 || !is_store))
-            return false;
-        const int code = is_set ? shard_set_open(inputs[i], &store, NULL)
-                                : store_open_file(inputs[i], &store, NULL);
-        drops = code == 0 && store_layout_of(store)->origin != STORE_ORIGIN_UNKNOWN &&
-                store_layout_of(store)->drops_bad;
-        dpmf_store_close(store);
-    }
-    return drops;
+/* Whether an input is a store whose bad records were dropped one by one.
+ * @return 0 or a negative code, also where it cannot be opened */
+static int store_drops_bad(const char *input, bool *drops) {
+    struct dpmf_store *store = NULL;
+    const bool is_set = shard_set_is(input);
+    bool is_store = is_set;
+    int code = 0;
+    *drops = false;
+    if (!is_set && (database_url_is(input) || strcmp(input, "-") == 0)) return 0;
+    if (!is_set) code = store_file_is(input, &is_store, NULL);
+    if (code < 0 || !is_store) return code;
+    code = is_set ? shard_set_open(input, &store, NULL) : store_open_file(input, &store, NULL);
+    if (code == 0)
+        *drops = store_layout_of(store)->origin != STORE_ORIGIN_UNKNOWN &&
+                 store_layout_of(store)->drops_bad;
+    dpmf_store_close(store);
+    return code;
+}
+
+/* Whether all inputs are such stores, and nothing is asked for that could make another record bad:
+ * then nobody's record can end this import either, and it is one that drops them. What cannot be
+ * opened fails later, with its own words.
+ * @return 0 or DPMF_ERR_BASE_NO_MEMORY */
+static int find_drops(const char *const *inputs, size_t n_inputs,
+                      const struct dpmf_input_options *options, bool *drops,
+                      struct dpmf_error *error) {
+    *drops = n_inputs > 0 && !options->rescale && !options->has_range;
+    for (size_t i = 0; i < n_inputs && *drops; i++)
+        if (store_drops_bad(inputs[i], drops) == DPMF_ERR_BASE_NO_MEMORY)
+            return error_no_memory(error);
+    return 0;
 }
 
 /* `given`, taken in any case, in place of inputs; errors will call a nameless store `name`. */
@@ -266,7 +277,11 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
                       struct dpmf_error *error) {
     struct dpmf_input_options used = *options;
     struct dpmf_import_report unwanted_report;
-    used.skip_bad = used.skip_bad || (!given && drops_already(inputs, n_inputs, options));
+    bool drops = false;
+    if (report) memset(report, 0, sizeof *report);
+    if (!given && find_drops(inputs, n_inputs, options, &drops, error) < 0)
+        return DPMF_ERR_BASE_NO_MEMORY;
+    used.skip_bad = used.skip_bad || drops;
     bool may_be_empty = used.by_record || (used.skip_bad && (output || used.has_like));
     used.skip_bad |= used.by_record;
     struct import import = {
