@@ -212,6 +212,12 @@ static bool is_rising(const struct curve *curve) {
     return curve->error[curve->n - 1] > CLOSE * least;
 }
 
+/* One that is better than the best was in the end may rise and still win. */
+static bool is_ahead(const struct tune *tune) {
+    const struct curve *own = &tune->curve, *best = &tune->curves[tune->best];
+    return tune->report->best.trial != 0 && own->error[own->n - 1] < best->error[best->n - 1];
+}
+
 /* What a trial that was stopped would have come to: where it had risen to, or as far behind the
  * best as it was then. */
 static double outlook(const struct tune *tune) {
@@ -276,7 +282,7 @@ static int on_epoch(void *self, const struct dpmf_epoch *epoch) {
         if (before < rungs[i].at && curve_reaches(curve, rungs[i].at) && is_behind(tune, &rungs[i]))
             tune->trial.end = DPMF_TRIAL_BEHIND;
     bool is_first = tune->report->best.trial == 0; /* there must be one to compare others with */
-    if (!is_first && is_rising(curve)) tune->trial.end = DPMF_TRIAL_RISING;
+    if (!is_first && is_rising(curve) && !is_ahead(tune)) tune->trial.end = DPMF_TRIAL_RISING;
     if (is_first && is_out_of_time(tune)) tune->trial.end = DPMF_TRIAL_TIME;
     return tune->trial.end != DPMF_TRIAL_DONE;
 }
