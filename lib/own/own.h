@@ -46,6 +46,12 @@ int own_add(const struct own_reading *reading, const char *id, size_t length, do
  * wrong with it */
 int own_parse(const struct own_reading *reading, const char *text, double *rating);
 
+/* Parses how often an event happened. @return 0, or a code for what is wrong with it */
+int own_parse_count(const char *text, double *count);
+
+/* Completes "count "x" ...", for a code of own_parse_count. */
+const char *own_count_fault(int code);
+
 /* Completes "rating "x" ...", for a code of own_parse; it may name settings. */
 const char *own_fault(int code);
 
@@ -69,7 +75,12 @@ int own_service_read(struct own_reading *reading, struct dpmf_error *error);
 
 /* A table without a column of users, and the kinds of tables there are. `has_names` receives
  * whether the first row names its columns. */
-enum own_table { OWN_TABLE_OF_USERS, OWN_TABLE_OF_RATINGS, OWN_TABLE_OF_EVENTS };
+enum own_table {
+    OWN_TABLE_OF_USERS,
+    OWN_TABLE_OF_RATINGS,
+    OWN_TABLE_OF_EVENTS, /* items alone */
+    OWN_TABLE_OF_COUNTS, /* items, and how often */
+};
 enum own_table own_table_kind(struct own_reading *reading, bool *has_names);
 int own_table_read(struct own_reading *reading, enum own_table kind, struct dpmf_error *error);
 

@@ -54,6 +54,16 @@ const char *own_fault(int code) {
                                                : "is outside {rating-range}";
 }
 
+int own_parse_count(const char *text, double *count) {
+    if (dpmf_parse_double(text, count) != 0) return DPMF_ERR_INPUT_NUMBER;
+    return record_count_is(*count) ? 0 : DPMF_ERR_INPUT_OUT_OF_RANGE;
+}
+
+const char *own_count_fault(int code) {
+    return code == DPMF_ERR_INPUT_NUMBER ? "is not a number"
+                                         : "is not a whole number from 1 to 2^53 - 1";
+}
+
 int own_fail(const struct own_reading *reading, int code, struct dpmf_error *error) {
     if (code < 0 && error && strcmp(error->file, reading->path) == 0)
         error_place(error, reading->name, error->line, error->column);

@@ -3,6 +3,7 @@
  * themselves. Decides from its first rows whether a file is one, and reads it row by row. Fed by
  * own_read.c, which leaves everything else to the importer.
  */
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -15,7 +16,7 @@
 /* What the first two rows of a text look like. */
 struct look {
     size_t n_rows, n_fields[2];
-    bool has_user, has_item, has_rating, has_list, is_json;
+    bool has_user, has_item, has_rating, has_count, has_list, is_json;
 };
 
 static int look_at_row(void *self, const struct dpmf_table_record *record,
@@ -32,6 +33,7 @@ static int look_at_row(void *self, const struct dpmf_table_record *record,
         look->has_user |= strcmp(role, "user") == 0;
         look->has_item |= strcmp(role, "item") == 0;
         look->has_rating |= strcmp(role, "rating") == 0;
+        look->has_count |= strcmp(role, "count") == 0;
     }
     return 0;
 }
@@ -98,6 +100,8 @@ enum own_table own_table_kind(struct own_reading *reading, bool *has_names) {
     if (look.n_rows == 0) return OWN_TABLE_OF_RATINGS;
     reading->own->has_list = look.has_list;
     *has_names = look.has_item;
+    const bool counts = look.has_count && (!look.has_rating || reading->input->events);
+    if (reading->ranks && look.has_item && !look.has_user && counts) return OWN_TABLE_OF_COUNTS;
     if (look.has_item && look.has_rating)
         return look.has_user ? OWN_TABLE_OF_USERS : OWN_TABLE_OF_RATINGS;
     if (look.is_json) return OWN_TABLE_OF_USERS;
@@ -113,16 +117,15 @@ enum own_table own_table_kind(struct own_reading *reading, bool *has_names) {
 
 /* ---- its rows -------------------------------------------------------------------------------- */
 
+/* `what` is a rating or a count, and `fault` what is wrong with it. */
 static int refuse_row(const struct own_reading *reading, const struct dpmf_table_row *row,
-                      int fault, struct dpmf_error *error) {
+                      const char *what, const char *fault, int code, struct dpmf_error *error) {
     char text[DPMF_ERROR_TEXT_MAX];
-    dpmf_error_write(text, sizeof text, "rating \"%.60s\" ", row->field[1].text);
-    strncat(text, own_fault(fault), sizeof text - strlen(text) - 1);
-    error_set_text(error, fault, text);
-    if (fault == DPMF_ERR_INPUT_NUMBER)
-        error_hint(error, "rows are an item and a rating, such as dune,4.5");
+    dpmf_error_write(text, sizeof text, "%s \"%.60s\" ", what, row->field[1].text);
+    strncat(text, fault, sizeof text - strlen(text) - 1);
+    error_set_text(error, code, text);
     error_place(error, reading->name, row->line, row->field[1].column);
-    return fault;
+    return code;
 }
 
 static int take_rating(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
@@ -137,7 +140,12 @@ static int take_rating(void *self, const struct dpmf_table_row *row, struct dpmf
         reading->own->skipped++;
         return 0;
     }
-    if (fault != 0) return refuse_row(reading, row, fault, error);
+    if (fault != 0) {
+        refuse_row(reading, row, "rating", own_fault(fault), fault, error);
+        if (fault == DPMF_ERR_INPUT_NUMBER)
+            error_hint(error, "rows are an item and a rating, such as dune,4.5");
+        return fault;
+    }
     return own_add(reading, row->field[0].text, row->field[0].length, rating, error);
 }
 
@@ -146,8 +154,34 @@ static int take_event(void *self, const struct dpmf_table_row *row, struct dpmf_
     return own_add(reading, row->field[0].text, row->field[0].length, reading->event, error);
 }
 
+/* To a model of likes an event is one, however often it happened. */
+static int take_count(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
+    const struct own_reading *reading = self;
+    double count;
+    int fault = own_parse_count(row->field[1].text, &count);
+    if (fault != 0 && reading->input->skip_bad) {
+        reading->own->skipped++;
+        return 0;
+    }
+    if (fault != 0) {
+        refuse_row(reading, row, "count", own_count_fault(fault), fault, error);
+        error_hint(error, "an event happens at least once: leave the column out, or turn it into "
+                          "whole numbers");
+        return fault;
+    }
+    return own_add(reading, row->field[0].text, row->field[0].length,
+                   fmax(count, reading->info.like), error);
+}
+
 int own_table_read(struct own_reading *reading, enum own_table kind, struct dpmf_error *error) {
-    const bool rates = kind == OWN_TABLE_OF_RATINGS;
-    return dpmf_table_read(reading->path, rates ? "item,rating" : "item", reading->run,
-                           rates ? take_rating : take_event, reading, error);
+    const bool rates = kind == OWN_TABLE_OF_RATINGS, counts = kind == OWN_TABLE_OF_COUNTS;
+    return dpmf_table_read(reading->path,
+                           rates    ? "item,rating"
+                           : counts ? "item,count"
+                                    : "item",
+                           reading->run,
+                           rates    ? take_rating
+                           : counts ? take_count
+                                    : take_event,
+                           reading, error);
 }

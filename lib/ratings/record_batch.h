@@ -79,6 +79,9 @@ static inline int record_rating_take(const struct dpmf_input_options *options, d
     return 0;
 }
 
+/* Whether a value is how often an event can have happened. */
+static inline bool record_count_is(double value) { return store_count_is(value); }
+
 /* Empties the batch for a new chunk. */
 void record_batch_begin(struct record_batch *batch);
 
