@@ -82,6 +82,16 @@ static double least_like(const struct dpmf_train_options *options) {
     return options->ials.has_like ? options->ials.like : -INFINITY;
 }
 
+int ials_check_like(const struct dpmf_store *store, const struct dpmf_train_options *options,
+                    struct dpmf_error *error) {
+    if (!options->ials.has_like || !store_holds_events(store)) return 0;
+    int code =
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "this holds events, to which likes do not apply");
+    error_hint(error, "leave {like} out");
+    error_place(error, store_path(store), 0, 0);
+    return code;
+}
+
 int ials_unobserved_find(const struct dpmf_store *store, const struct dpmf_train_options *options,
                          const struct dpmf_run *run, double *unobserved, struct dpmf_error *error) {
     uint64_t n_events = 0;

@@ -16,6 +16,10 @@ int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
                int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
                struct dpmf_train_report *report, struct dpmf_error *error);
 
+/* Refuses likes where there are events already. */
+int ials_check_like(const struct dpmf_store *store, const struct dpmf_train_options *options,
+                    struct dpmf_error *error);
+
 /* Rows of items that a run can begin with. */
 void ials_first_items(struct factor_matrix *items, uint32_t k, uint64_t seed);
 

@@ -181,6 +181,7 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code == 0 && store_n_ratings(store) == 0)
         code = error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
     if (code == 0) code = check_events(solver, store, valid, error);
+    if (code == 0) code = ials_check_like(store, options, error);
     if (code == 0 && valid) code = dpmf_store_check_apart(store, valid, error);
     if (code == 0) code = check_features(solver, options, run, error);
     if (code == 0 && cluster_rank(run->cluster) == 0)

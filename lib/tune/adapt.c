@@ -380,7 +380,8 @@ static int find(struct adapt *adapt, struct dpmf_train_options *found, struct dp
     }
     if (adapt->what == 0 || store_n_ratings(adapt->store) < RATINGS_LEAST) return 0;
     /* training refuses them by the name that the user gave, and not by that of a trial's store */
-    if (store_holds_events(adapt->store) && !adapt->ranks) return 0;
+    const bool refuses = !adapt->ranks || options->ials.has_like;
+    if (store_holds_events(adapt->store) && refuses) return 0;
     int code = divide_memory(adapt, error);
     if (code == 0) code = check_tables(adapt, error);
     if (code == 0) code = trial_files_make(&adapt->files, "adapt", error);

@@ -447,6 +447,7 @@ int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
     *tune.report = (struct dpmf_tune_report){.best.valid_rmse = NAN, .best.valid_ndcg = NAN};
     tune.ranks = own_train.solver && strcmp(own_train.solver, SOLVER_NAME_IALS) == 0;
     code = check_options(&own, &own_train, error);
+    if (code == 0) code = ials_check_like(store, &own_train, error);
     if (code == 0 && valid) code = dpmf_store_check_apart(store, valid, error);
     if (code == 0) code = trial_files_make(&tune.files, "tune", error);
     if (code == 0 && !valid) code = hold_back(&tune, error);

@@ -139,7 +139,7 @@ static const struct option own_options[] = {
              "squares, to rank; the others draw from the posterior"},
     {.id = OPTION_LIKE, .name = "like", .value = {VALUE_TEXT, "X", "4", NULL, NULL},
      .help = "with ials and in private releases for ranking: ratings of at least X are likes, and "
-             "nothing else counts; any, the default: all of them"},
+             "nothing else counts; any, the default: all of them; not for events"},
     {.id = OPTION_UNOBSERVED, .name = "unobserved", .value = {VALUE_NUMBER, "X", "0.3", NULL, NULL},
      .help = "with ials: the weight of a pair without a rating, where one with a rating has 1 "
              "(default: from the density of the ratings)"},

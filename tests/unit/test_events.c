@@ -460,6 +460,11 @@ static void rating_solvers_refuse_events(void **state) {
     options.ials.has_like = true; /* has no meaning for events, all of which count */
     options.ials.like = 4;
     assert_int_equal(
+        dpmf_train(events, NULL, "m.safetensors", &options, NULL, NULL, NULL, NULL, &error),
+        DPMF_ERR_USAGE_CONFLICT);
+    assert_string_equal(error.message, "this holds events, to which likes do not apply");
+    options.ials.has_like = false;
+    assert_int_equal(
         dpmf_train(events, NULL, "m.safetensors", &options, NULL, NULL, NULL, NULL, &error), 0);
     dpmf_store_close(events);
     dpmf_store_close(ratings);

@@ -19,5 +19,9 @@ printf '1,2,3\n' | try import - --events -o e.dpr
 printf 'kunde,artikel\n1,2\n' | try import - -o e.dpr
 try train plays.csv --solver sgd -o m.safetensors
 try train plays.csv --goal rating -o m.safetensors
+try train plays.csv --like 4 -o m.safetensors
+dpmf synth -q --users 30 --items 9 --ratings 150 --events -o s.dpr
+try tune s.dpr --goal ranking --like 4 --trials 1
+rm s.dpr
 try train ratings.csv --valid plays.csv --goal ranking -o m.safetensors
 ls
