@@ -2112,6 +2112,7 @@ struct dpmf_user_list {
  * @error DPMF_ERR_IO_*           the history cannot be read
  * @error DPMF_ERR_STORE_CORRUPT  the history is damaged
  * @error DPMF_ERR_USAGE_VALUE    run.threads cannot be used, or the dial is not within [0, 1]
+ * @error DPMF_ERR_USAGE_CONFLICT the history holds events, and the model learns from ratings
  * @error DPMF_ERR_MODEL_KIND     the model's items cannot be ordered this way
  */
 DPMF_API int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpmf_store *history,
@@ -2237,7 +2238,7 @@ struct dpmf_evaluation {
  * @return 0 or a negative code
  * @error DPMF_ERR_USAGE_VALUE         an option cannot be used
  * @error DPMF_ERR_USAGE_CONFLICT      several processes, and a release with a history, or different
- *                                     options
+ *                                     options; or events where the model learns from ratings
  * @error DPMF_ERR_IO_*                a store cannot be read
  * @error DPMF_ERR_STORE_CORRUPT       a store is damaged
  * @error DPMF_ERR_RATINGS_NONE_LEFT   there are no test ratings
@@ -2312,7 +2313,8 @@ struct dpmf_candidates_evaluation {
  * @return 0 or a negative code
  * @error DPMF_ERR_USAGE_VALUE        `n` cannot be used, or the dial is not within [0, 1]
  * @error DPMF_ERR_MODEL_KIND         the model's items cannot be ordered this way
- * @error DPMF_ERR_USAGE_CONFLICT     there are several processes
+ * @error DPMF_ERR_USAGE_CONFLICT     there are several processes, or the history holds events and
+ *                                    the model learns from ratings
  * @error DPMF_ERR_INPUT_EMPTY        there are no rows
  * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
  * @error DPMF_ERR_INPUT_TOO_MANY     there are more users than can be counted

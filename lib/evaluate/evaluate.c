@@ -403,6 +403,7 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     if (code == 0 && evaluator.ranking > RANKING_MAX)
         code = error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items",
                          (int)RANKING_MAX);
+    if (code == 0 && history) code = model_numbers_check(model, history, error);
     if (cluster_size(cluster) > 1) {
         if (code == 0) code = user_shares_check_store(test, cluster, error);
         code = cluster_agree(cluster, code, error);

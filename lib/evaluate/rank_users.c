@@ -345,7 +345,9 @@ int rank_users_run(const struct rank_users *ranking, const struct dpmf_run *run,
     /* A release to which the users of its history were fitted has users. */
     if (ranking->model->factors.users.n > 0) ranker.folds = false;
     ranker.n = ranking->n < n_items ? ranking->n : (size_t)n_items;
-    int code = make_workers(&ranker, error);
+    int code = ranking->history ? model_numbers_check(ranking->model, ranking->history, error) : 0;
+    if (code < 0) return code;
+    code = make_workers(&ranker, error);
     if (code == 0) code = rank_history(&ranker, error);
     if (code == 0) code = rank_others(&ranker, error);
     free_workers(&ranker);

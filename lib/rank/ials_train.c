@@ -247,6 +247,7 @@ static int make_model(struct ials_run *run, struct dpmf_error *error) {
     run->users = row_store_of(factors->users.rows, factors->users.n, stride);
     ials_first_items(&factors->items, factors->k, run->options->seed);
     model->kind = MODEL_CHECKPOINT;
+    model->state.ranks = true; /* as validation by ranking sees it */
     model->padded_k = run->kernels->padded_k(k);
     model->kernels = score_kernels_choose(run->kernels->name);
     if (!model->kernels) return error_set(error, DPMF_ERR_BASE_BUG, "no kernels to rank with");

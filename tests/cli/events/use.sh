@@ -20,6 +20,11 @@ printf 'user,item,rating\nann,a,5\nann,b,4\nbob,a,2\nbob,c,1\n' >r.csv
 dpmf train -q r.csv -k 2 --epochs 1 -o r.safetensors
 dpmf evaluate r.safetensors e.dpr
 dpmf evaluate r.safetensors e.dpr --ranking -n 2 | head -1
+dpmf evaluate r.safetensors r.csv --history e.dpr
+dpmf evaluate r.safetensors r.csv --ranking -n 2 --history e.dpr
+printf 'user,item,negatives\nann,a,b,c\n' >rows.csv
+dpmf evaluate r.safetensors --candidates rows.csv --history e.dpr
+dpmf recommend r.safetensors --all-users --history e.dpr
 dpmf recommend r.safetensors --user ann --history e.dpr
 dpmf predict r.safetensors e.dpr --history e.dpr >/dev/null
 # The goal that nobody names is that of the data
