@@ -21,7 +21,8 @@
 
 enum { AHEAD = 8 };
 
-/* A user's test items, for the ranking: numbers of the model in increasing order. */
+/* A user's test items, for the ranking: numbers of the model in increasing order, then those of
+ * model_numbers_beyond. */
 struct wanted_user {
     uint64_t user;
     uint64_t from; /* in the list of items */
@@ -48,6 +49,7 @@ struct evaluator {
     bool has_errors;  /* the model predicts ratings, and there are ratings to compare with */
     struct dpmf_order order;
     uint32_t *item_numbers;
+    uint32_t *beyond; /* numbers of the history's items that the model does not know */
     struct block_sums total;
     struct block_sums *products;
     void **pointers;
@@ -121,6 +123,13 @@ static bool add_wanted_user(struct wanted_list *list, uint64_t user, size_t n) {
     return true;
 }
 
+/* The number of a test item, known to the model or not. */
+static uint32_t wanted_number(const struct evaluator *evaluator, uint32_t item) {
+    const uint32_t number = evaluator->item_numbers[item];
+    return number != MODEL_NUMBERS_NONE ? number
+                                        : (uint32_t)evaluator->model->factors.items.n + item;
+}
+
 static bool want_user(const struct evaluator *evaluator, const struct store_block *block,
                       uint32_t i, uint64_t user, struct wanted_list *list) {
     size_t n = 0;
@@ -129,7 +138,7 @@ static bool want_user(const struct evaluator *evaluator, const struct store_bloc
     if (!add_wanted_user(list, user, n)) return false;
     uint32_t *items = list->items + list->n_items - n, *next = items;
     for (uint64_t r = block->start[i]; r < block->start[i + 1]; r++)
-        if (block->value[r] >= evaluator->like) *next++ = evaluator->item_numbers[block->item[r]];
+        if (block->value[r] >= evaluator->like) *next++ = wanted_number(evaluator, block->item[r]);
     qsort(items, n, sizeof items[0], compare_numbers);
     return true;
 }
@@ -211,8 +220,7 @@ static int score_user(void *self, uint64_t user, const struct scorer *scorer, co
     (void)scorer;
     (void)error;
     for (size_t j = 0; j < wanted->n; j++)
-        if (items[j] == MODEL_NUMBERS_NONE || !best_items_bit(seen, items[j]))
-            items[n++] = items[j];
+        if (!best_items_bit(seen, items[j])) items[n++] = items[j];
     if (n > 0)
         ranking_user_judge(&evaluator->items, items, n, best, n_best, evaluator->ranking,
                            &evaluator->scores[place]);
@@ -252,8 +260,9 @@ static int describe_items(struct evaluator *evaluator, const struct dpmf_store *
     return ranking_items_init(&evaluator->items, n, popularity, error);
 }
 
-static int rank_all(struct evaluator *evaluator, struct dpmf_store *history,
-                    const struct dpmf_run *run, struct dpmf_error *error) {
+static int rank_all(struct evaluator *evaluator, const struct dpmf_store *test,
+                    struct dpmf_store *history, const struct dpmf_run *run,
+                    struct dpmf_error *error) {
     int code = place_wanted(evaluator, error);
     if (code == 0) code = describe_items(evaluator, history, error);
     if (code < 0) return code;
@@ -261,6 +270,8 @@ static int rank_all(struct evaluator *evaluator, struct dpmf_store *history,
                                        .history = history,
                                        .order = evaluator->order,
                                        .wanted = evaluator->is_wanted,
+                                       .beyond = evaluator->beyond,
+                                       .n_beyond = store_n_items(test),
                                        .n = evaluator->ranking,
                                        .rank = score_user,
                                        .self = evaluator};
@@ -368,6 +379,7 @@ static void free_evaluator(struct evaluator *evaluator) {
     free(evaluator->total.wanted.users);
     free(evaluator->total.wanted.items);
     free(evaluator->item_numbers);
+    free(evaluator->beyond);
     free(evaluator->place);
     free(evaluator->is_wanted);
     free(evaluator->scores);
@@ -412,8 +424,10 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
         test = share;
     }
     if (code == 0) code = model_numbers_items(model, test, &evaluator.item_numbers, error);
+    if (code == 0 && evaluator.ranking > 0)
+        code = model_numbers_beyond(model, test, history, &evaluator.beyond, error);
     if (code == 0) code = visit_test(&evaluator, test, run, error);
-    if (code == 0 && evaluator.ranking > 0) code = rank_all(&evaluator, history, run, error);
+    if (code == 0 && evaluator.ranking > 0) code = rank_all(&evaluator, test, history, run, error);
     code = cluster_agree(cluster, code, error);
     if (code == 0) code = add_ranks(cluster, &evaluator, error);
     if (code == 0) finish(&evaluator, evaluation);

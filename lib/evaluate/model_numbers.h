@@ -15,6 +15,15 @@
 int model_numbers_items(const struct dpmf_model *model, const struct dpmf_store *store,
                         uint32_t **numbers, struct dpmf_error *error);
 
+/* For items that the model does not know, numbers from its own items on: an item of the test set
+ * has the model's number of items plus its own. For each item of the history: the number of the
+ * test item with its id if the model does not know it, else MODEL_NUMBERS_NONE; the caller frees
+ * it.
+ * @return 0 or a negative code: DPMF_ERR_INPUT_TOO_MANY where numbers do not suffice */
+int model_numbers_beyond(const struct dpmf_model *model, const struct dpmf_store *test,
+                         const struct dpmf_store *history, uint32_t **numbers,
+                         struct dpmf_error *error);
+
 /* Refuses events where a model predicts ratings. @return 0 or DPMF_ERR_USAGE_CONFLICT */
 int model_numbers_check(const struct dpmf_model *model, const struct dpmf_store *history,
                         struct dpmf_error *error);

@@ -159,6 +159,18 @@ static void unmark_seen(const struct ranker *ranker, struct ranking_worker *work
     }
 }
 
+/* What the user rated, of items that the model does not know and the caller numbered. */
+static void mark_beyond(const struct ranker *ranker, const struct store_block *block, uint32_t i,
+                        bool is_seen, uint8_t *seen) {
+    const uint32_t *beyond = ranker->ranking->beyond;
+    for (uint64_t r = block->start[i]; beyond && r < block->start[i + 1]; r++) {
+        const uint32_t number = beyond[block->item[r]];
+        if (number == MODEL_NUMBERS_NONE) continue;
+        const uint8_t bit = (uint8_t)(1u << number % 8);
+        seen[number / 8] = (uint8_t)(is_seen ? seen[number / 8] | bit : seen[number / 8] & ~bit);
+    }
+}
+
 static void set_known(const struct ranker *ranker, struct ranking_worker *worker, uint64_t user) {
     const struct dpmf_model *model = ranker->ranking->model;
     const bool has_choice = worker->n_own > 0 && !model->state.ranks;
@@ -200,12 +212,14 @@ static int visit_user(struct ranker *ranker, struct ranking_worker *worker,
     int code = gather_own(ranker, block, i, worker, error);
     if (code < 0) return code;
     dpmf_ratings_mark(worker->own, worker->n_own, worker->seen);
+    mark_beyond(ranker, block, i, true, worker->seen);
     if (ranker->folds) {
         code = rank_newcomer(ranker, worker, block, i, ranked, error);
     } else {
         set_known(ranker, worker, user);
         code = rank_user(ranker, worker, user, ranked, error);
     }
+    mark_beyond(ranker, block, i, false, worker->seen);
     unmark_seen(ranker, worker);
     return code;
 }
@@ -291,7 +305,7 @@ static int make_worker(const struct ranker *ranker, struct ranking_worker *worke
                        struct dpmf_error *error) {
     const struct rank_users *ranking = ranker->ranking;
     const struct factors *factors = &ranking->model->factors;
-    worker->seen = memory_alloc_zero((size_t)(factors->items.n / 8 + 1), 1);
+    worker->seen = memory_alloc_zero((size_t)((factors->items.n + ranking->n_beyond) / 8 + 1), 1);
     worker->choice = memory_alloc(factors->k, sizeof(double));
     if (!worker->seen || !worker->choice) return error_no_memory(error);
     if (ranking->exclude)

@@ -14,7 +14,9 @@ struct rank_users {
     struct dpmf_order order;          /* as score_order_find gives it */
     const uint8_t *exclude, *include; /* bitmaps for all users; may be NULL */
     const uint8_t *wanted;            /* a bitmap over the model's users; NULL: all */
-    size_t n;                         /* the length of the lists; 0: none are made */
+    const uint32_t *beyond; /* as model_numbers_beyond gives it, for `seen` alone; may be NULL */
+    uint64_t n_beyond;      /* how many numbers after the model's items `seen` has */
+    size_t n;               /* the length of the lists; 0: none are made */
 
     /* In parallel, for different users: the list, with a bitmap of what was left out, and how items
      * are scored. May be NULL. @return 0 or a negative code */

@@ -125,8 +125,7 @@ static void test_errors(void **state) {
 
 /* ---- ranking --------------------------------------------------------------------------------- */
 
-/* For all pairs: 1 in the test set, 2 in the history. Items past the model's are there too, but no
- * history leaves them out. */
+/* For all pairs: 1 in the test set, 2 in the history. Items past the model's are there too. */
 static uint8_t *mark_pairs(const struct fixture *fixture, bool with_history) {
     uint8_t *marks = calloc(USERS, ITEMS + 3);
     assert_non_null(marks);
@@ -134,7 +133,6 @@ static uint8_t *mark_pairs(const struct fixture *fixture, bool with_history) {
         const struct triples *t = side ? &fixture->history_triples : &fixture->test_triples;
         for (size_t i = 0; i < t->n; i++) {
             uint64_t user = user_of(fixture, &t->at[i]);
-            if (side == 1 && item_of(fixture, &t->at[i]) == UINT64_MAX) continue;
             char id[TRIPLE_ID_MAX + 1] = "";
             memcpy(id, t->at[i].item, t->at[i].item_length);
             if (user != UINT64_MAX)
