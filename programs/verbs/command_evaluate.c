@@ -65,7 +65,9 @@ const struct verb verb_evaluate = {
             "at each item found, averaged over as many as could be found; mrr is 1 over the "
             "place of the first item found. Each is averaged over the users that the model "
             "knows. coverage is the share of the model's items that is in the list of any of "
-            "them. Items in the --history of a user are neither recommended nor looked for.",
+            "them. Items in the --history of a user are neither recommended nor looked for. How "
+            "many ratings are of users that the model does not know, and how many users were "
+            "ranked, is reported; where nobody was, a warning says so.",
             "With --history the items are also divided into fifths by how often they are rated in "
             "it, and each metric is given for each fifth: for the users with items of that fifth "
             "in TEST, and with the places in the whole list. popularity bias is the average "
@@ -237,6 +239,32 @@ static void print_unknown(struct terminal *terminal, uint64_t n, const char *wha
                             text_count(n, "rating").text, what);
 }
 
+/* Zeros of nobody look like those of a bad model. */
+static void warn_of_nobody(struct terminal *terminal, const struct dpmf_evaluation *evaluation) {
+    terminal_warning_print(
+        terminal, evaluation->unknown_users == evaluation->n
+                      ? "nobody could be ranked: the model knows none of the users of TEST"
+                      : "nobody could be ranked: the items of users that the model knows are "
+                        "all below --like or in the --history");
+}
+
+/* What of the test set the ranking does not measure. */
+static void note_ranking(struct terminal *terminal, const struct dpmf_store_info *test,
+                         const struct dpmf_evaluation *evaluation) {
+    const char *what = test->holds_events ? "event" : "rating";
+    if (evaluation->ranked_users == 0) {
+        warn_of_nobody(terminal, evaluation);
+        return;
+    }
+    if (evaluation->unknown_users > 0)
+        terminal_note_print(terminal,
+                            "%s of users that the model does not know: not in the ranking",
+                            text_count(evaluation->unknown_users, what).text);
+    if (evaluation->ranked_users < test->users)
+        terminal_note_print(terminal, "ranked %s of %s", text_number(evaluation->ranked_users).text,
+                            text_count(test->users, "user").text);
+}
+
 /* Nobody is known to a release without their ratings, which is hardly what was meant. */
 static void note_release(struct invocation *invocation, const struct dpmf_model *model) {
     struct dpmf_model_info info;
@@ -264,10 +292,11 @@ static int evaluate(struct invocation *invocation, const struct dpmf_model *mode
         print_unknown(&invocation->terminal, evaluation.unknown_users, "users");
         print_unknown(&invocation->terminal, evaluation.unknown_items, "items");
     }
-    terminal_phases_print(&invocation->terminal);
-    if (command_has(invocation, OPTION_JSON)) return print_json(invocation, n, &evaluation);
     struct dpmf_store_info info;
     dpmf_store_info(test, &info);
+    if (n > 0) note_ranking(&invocation->terminal, &info, &evaluation);
+    terminal_phases_print(&invocation->terminal);
+    if (command_has(invocation, OPTION_JSON)) return print_json(invocation, n, &evaluation);
     print_page(n, info.holds_events, &evaluation);
     return STATUS_DONE;
 }
