@@ -381,6 +381,7 @@ struct dpmf_model_info {
 
     bool is_unchecked;   /* a checkpoint of 0.1.0 without a checksum: damage goes unnoticed */
     bool has_counts;     /* it counts the people who had each item: lists are ordered by score */
+    bool is_of_events;   /* ranking: learned from events, which ratings were not turned into */
     double taste_weight; /* release of events: factor of taste in scores; 1 in other models */
     double count_weight; /* ranking: weight of an event that happened n times is 1 + this ln n */
     uint64_t spare[2];

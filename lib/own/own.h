@@ -49,6 +49,9 @@ int own_parse(const struct own_reading *reading, const char *text, double *ratin
 /* Parses how often an event happened. @return 0, or a code for what is wrong with it */
 int own_parse_count(const char *text, double *count);
 
+/* Refuses what only ratings can have done to them. */
+int own_check_counts(const struct own_reading *reading, struct dpmf_error *error);
+
 /* Completes "count "x" ...", for a code of own_parse_count. */
 const char *own_count_fault(int code);
 

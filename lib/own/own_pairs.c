@@ -16,19 +16,19 @@ static int refuse_pair(const struct own_reading *reading, const char *pair, cons
                        struct dpmf_error *error) {
     char head[DPMF_ERROR_TEXT_MAX], text[2 * DPMF_ERROR_TEXT_MAX];
     int code;
+    const char *form = reading->info.is_of_events ? "ITEM:COUNT" : "ITEM:RATING";
     if (strstr(reading->name, "://")) /* an address, of which no part is for showing */
         code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                         "{ratings}: an address is neither a file nor ITEM:RATING");
+                         "{ratings}: an address is neither a file nor %s", form);
     else {
         dpmf_error_write(head, sizeof head,
-                         "{ratings}: there is no file \"%.100s\", and \"%.100s\" is not "
-                         "ITEM:RATING",
-                         reading->name, pair);
+                         "{ratings}: there is no file \"%.100s\", and \"%.100s\" is not %s",
+                         reading->name, pair, form);
         snprintf(text, sizeof text, "%s%s%.400s", head, why ? ": " : "", why ? why : "");
         code = error_set_text(error, DPMF_ERR_USAGE_VALUE, text);
     }
-    error_hint(error, "for example: {ratings dune:5,solaris:3.5}; an item whose id has a comma "
-                      "goes in a file");
+    error_hint(error, "for example: {ratings dune%s}; an item whose id has a comma goes in a file",
+               reading->info.is_of_events ? ",solaris:3" : ":5,solaris:3.5");
     return code;
 }
 
@@ -36,7 +36,8 @@ static int refuse_rating(const struct own_reading *reading, const char *pair, co
                          int fault, struct dpmf_error *error) {
     char quoted[DPMF_ERROR_TEXT_MAX], why[2 * DPMF_ERROR_TEXT_MAX];
     dpmf_error_write(quoted, sizeof quoted, "\"%.100s\"", rating);
-    snprintf(why, sizeof why, "%s %s", quoted, own_fault(fault));
+    snprintf(why, sizeof why, "%s %s", quoted,
+             reading->info.is_of_events ? own_count_fault(fault) : own_fault(fault));
     return refuse_pair(reading, pair, why, error);
 }
 
@@ -51,16 +52,29 @@ static bool are_several(const char *text) {
     return dpmf_parse_double(rating, &value) == 0;
 }
 
-/* One pair, in its own copy. The last colon separates the two, so that ids may hold colons. */
+/* What stands after the colon. @return 0, or a code for what is wrong with it */
+static int parse_value(const struct own_reading *reading, const char *text, double *value) {
+    return reading->info.is_of_events ? own_parse_count(text, value)
+                                      : own_parse(reading, text, value);
+}
+
+static bool knows(const struct own_reading *reading, const char *id, size_t length) {
+    return dpmf_model_find_item(reading->model, id, length) != UINT64_MAX;
+}
+
+/* One pair, in its own copy. The last colon separates the two, so that ids may hold colons. Where
+ * items need no rating, an item that the model knows may be all of it. */
 static int read_pair(const struct own_reading *reading, char *pair, struct dpmf_error *error) {
     double rating;
     char *colon = strrchr(pair, ':');
     const bool is_pair = colon && colon != pair;
-    if (reading->ranks && pair[0] != '\0' &&
-        (!is_pair || dpmf_parse_double(colon + 1, &rating) != 0))
+    int fault = is_pair ? parse_value(reading, colon + 1, &rating) : 0;
+    const bool is_item =
+        !is_pair || (knows(reading, pair, strlen(pair)) &&
+                     (fault != 0 || !knows(reading, pair, (size_t)(colon - pair))));
+    if (reading->ranks && pair[0] != '\0' && is_item)
         return own_add(reading, pair, strlen(pair), reading->event, error);
     if (!is_pair) return refuse_pair(reading, pair, NULL, error);
-    int fault = own_parse(reading, colon + 1, &rating);
     if (fault != 0 && reading->input->skip_bad) {
         reading->own->skipped++;
         return 0;
@@ -74,8 +88,10 @@ static int read_pair(const struct own_reading *reading, char *pair, struct dpmf_
 
 int own_pairs_read(struct own_reading *reading, struct dpmf_error *error) {
     reading->are_pairs = true;
+    int code = reading->info.is_of_events ? own_check_counts(reading, error) : 0;
+    if (code < 0) return code;
     char *text = strdup(reading->name);
-    int code = text ? 0 : error_no_memory(error);
+    if (!text) code = error_no_memory(error);
     for (char *at = text, *pair; code == 0 && (pair = strsep(&at, ","));)
         code = read_pair(reading, pair, error);
     free(text);

@@ -59,6 +59,15 @@ int own_parse_count(const char *text, double *count) {
     return record_count_is(*count) ? 0 : DPMF_ERR_INPUT_OUT_OF_RANGE;
 }
 
+int own_check_counts(const struct own_reading *reading, struct dpmf_error *error) {
+    if (!reading->input->rescale && !reading->input->has_range) return 0;
+    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "these are events, which have no scale of ratings");
+    error_hint_text(error, "leave {rescale} and {rating-range} out");
+    error_place(error, reading->are_pairs ? NULL : reading->name, 0, 0);
+    return code;
+}
+
 const char *own_count_fault(int code) {
     return code == DPMF_ERR_INPUT_NUMBER ? "is not a number"
                                          : "is not a whole number from 1 to 2^53 - 1";

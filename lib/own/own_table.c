@@ -175,6 +175,8 @@ static int take_count(void *self, const struct dpmf_table_row *row, struct dpmf_
 
 int own_table_read(struct own_reading *reading, enum own_table kind, struct dpmf_error *error) {
     const bool rates = kind == OWN_TABLE_OF_RATINGS, counts = kind == OWN_TABLE_OF_COUNTS;
+    int code = counts ? own_check_counts(reading, error) : 0;
+    if (code < 0) return code;
     return dpmf_table_read(reading->path,
                            rates    ? "item,rating"
                            : counts ? "item,count"

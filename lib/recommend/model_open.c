@@ -57,14 +57,16 @@ static int read_checkpoint(struct dpmf_model *model, const struct safetensors *f
 }
 
 /* The statement of a release of events says from which rating on something was one: at home the
- * same is. A word there, or nothing, is no threshold. */
+ * same is. A word there is no threshold, and nothing means that there were no ratings. */
 static void take_like(struct dpmf_model *model) {
     struct checkpoint_state *state = &model->state;
     struct json_reader json;
     json_reader_init(&json, model->statement, strlen(model->statement));
     if (json_next(&json).kind != JSON_OBJECT_BEGIN) return;
+    state->is_of_events = true;
     for (struct json_token key; (key = json_next(&json)).kind == JSON_KEY;) {
         const struct json_token value = json_next(&json);
+        if (json_equals(&key, "like")) state->is_of_events = false;
         if (!json_equals(&key, "like") || value.kind != JSON_NUMBER) {
             if (!json_skip(&json, value)) return;
             continue;
@@ -208,6 +210,7 @@ void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *inf
         .is_unchecked = state->is_unchecked,
         .taste_weight = model->taste_weight,
         .count_weight = state->count_weight,
+        .is_of_events = state->is_of_events,
         .has_counts = model->factors.item_ids.counts != NULL,
     };
 }

@@ -176,7 +176,8 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
     "exported, which is recognised, matched with the titles of --catalogue, and reported (-v "     \
     "lists what was not matched for sure; docs/titles.md). Anything else that contains a colon "   \
     "is a list of pairs ITEM:RATING, separated by commas; if a pair has several colons, the "      \
-    "last one separates the two. Ratings of items that the model does not know are left out, "     \
+    "last one separates the two. For a model of events, a pair is ITEM:COUNT, or an item alone. "  \
+    "Ratings of items that the model does not know are left out, "                                 \
     "and their number is reported. The ratings go nowhere: everything is computed here."
 
 #define SCORE_PARAGRAPH                                                                            \
