@@ -75,5 +75,5 @@ TRIALS
 rm -f x.safetensors
 job 2 train lt.shards --solver sgld --snapshot x.snapshot -o x.safetensors
 check "sgld, a snapshot: status" test $? = 2
-check "sgld, a snapshot: one error" one_error "sgld makes no snapshots"
+check "sgld, a snapshot: one error" one_error "sgld can neither write nor resume"
 check "sgld, a snapshot: no model" test ! -e x.safetensors
