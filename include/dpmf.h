@@ -1600,9 +1600,9 @@ struct dpmf_release_options {
      * the same; but releases of other periods add up with this one, whoever is in them. */
     const char *users_since;  /* first day of the period */
     const char *users_before; /* first day after it */
-    /* The curator declares that every release of this population is made from ratings with the
-     * same first record of each user, which nothing lacks and no later record of the same item
-     * replaces: the ledger then counts releases of periods that do not overlap side by side. dpmf
+    /* The curator declares that every release of this population is made from ratings that contain
+     * the same first record of each user, never missing and never replaced by a later record of the
+     * same item: the ledger then counts releases of periods that do not overlap side by side. dpmf
      * cannot check it, so a sum that counts on it is partial. Refused for events. */
     bool complete_histories;
 };

@@ -271,11 +271,10 @@ int release_options_cohort(const struct dpmf_release_options *options,
         return DPMF_ERR_PRIVACY_REFUSED;
     }
     if (cohort->is_complete && layout->holds_events) {
-        refuse_cohort(
-            error, DPMF_ERR_PRIVACY_REFUSED,
-            "of repeated events the latest time is kept, and of ratings that are no likes "
-            "none: a user's first record may be gone",
-            "leave {complete-histories} out: the ledger then adds releases up in full");
+        refuse_cohort(error, DPMF_ERR_PRIVACY_REFUSED,
+                      "repeated events keep their latest time, and likes leave other ratings out: "
+                      "a user's first record may be missing",
+                      "leave {complete-histories} out: the ledger then adds releases up in full");
         error_place(error, store_path(store), 0, 0);
         return DPMF_ERR_PRIVACY_REFUSED;
     }

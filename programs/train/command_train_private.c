@@ -60,9 +60,10 @@ const struct option train_private_options[] = {
      .value = {VALUE_TEXT, "DATE", "2026-07-01", NULL, NULL},
      .help = "only users whose own first record is before this day"},
     {.id = OPTION_COMPLETE_HISTORIES, .name = "complete-histories", .value = {.kind = VALUE_NONE},
-     .help = "declare that every release of this population is made from ratings with the same "
-             "first record of each user, which nothing lacks and no later record of the same item "
-             "replaces: the ledger then does not add up releases of periods that do not overlap; "
+     .help = "declare that every release of this population is made from ratings that contain "
+             "the same first record of each user, never missing and never replaced by a later "
+             "record of the same item: the ledger then does not add up releases of periods that do "
+             "not overlap; "
              "dpmf cannot check it, so its total is partial, not proven; refused for events"},
     {.id = OPTION_ABOUT, .name = "about", .value = {VALUE_FILE, "FILE", "about.txt", NULL, NULL},
      .help = "what you declare about the release, lines of \"name: text\": controller, contact, "

@@ -94,8 +94,9 @@ class Model(Measured):
         part: dates such as "2026-01-01", in UTC. Needs times; a user with a record without a time
         is left out. Releases of other periods still add up with this one in the ledger.
     complete_histories : bool
-        Declares that every release of this population is made from ratings with the same first
-        record of each user, which nothing lacks and no later record of the same item replaces. The
+        Declares that every release of this population is made from ratings that contain the same
+        first record of each user, never missing and never replaced by a later record of the same
+        item. The
         ledger then does not add up releases of periods that do not overlap; dpmf cannot check it,
         so that total is partial, not proven. Refused for events.
     about : dict or path, optional
