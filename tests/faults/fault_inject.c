@@ -5,6 +5,10 @@
  * of call may fail and how often, and then, call by call, which do: a program with one thread meets
  * the same faults whenever it runs with the same seed.
  *
+ * Calls fail between the beginning of main() and its end, and neither before nor after: what is
+ * linked with the program in order to watch it, such as the counters of `make coverage`, which
+ * write their file at exit, is not on trial.
+ *
  * Each fault adds a byte to the file FAULT_LOG, its kind's letter.
  */
 #define _GNU_SOURCE
@@ -47,7 +51,7 @@ static uint64_t hash(uint64_t x) {
 
 /* Each kind takes part in one seed of two, once in 4 to 4,096 calls, so that early and late ones
  * are met. */
-__attribute__((constructor)) static void arm(void) {
+static void arm(void) {
     const char *seed = getenv("FAULT_SEED"), *log = getenv("FAULT_LOG");
     if (!seed || !log) return;
     plan.seed = strtoull(seed, NULL, 10);
@@ -76,6 +80,27 @@ static void find(const char *name, void *call) {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) abort();
     memcpy(call, &found, sizeof found);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static int (*main_on_trial)(int, char **, char **);
+
+static int main_with_faults(int argc, char **argv, char **environment) {
+    arm();
+    const int status = main_on_trial(argc, argv, environment);
+    plan.is_armed = false;
+    return status;
+}
+
+/* Where every program begins. */
+int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv,
+                      void (*init)(void), void (*fini)(void), void (*loader_fini)(void),
+                      void *stack_end) {
+    __typeof__(&__libc_start_main) real;
+    find("__libc_start_main", &real);
+    main_on_trial = program;
+    return real(main_with_faults, argc, argv, init, fini, loader_fini, stack_end);
 }
 
 #define REAL(type, name, parameters)                                                               \
