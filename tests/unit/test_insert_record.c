@@ -13,102 +13,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
-#include "base/checksum.h"
-#include "base/threads.h"
+#include "insert_made.h"
+#include "insert_packed.h"
 #include "insert_record.h"
-#include "privacy/private_ratings.h"
+#include "insert_rows.h"
 #include "ratings/postgres_copy.h"
-#include "ratings/source.h"
-#include "release/release_input.h"
 #include "temp_dir.h"
 
 enum {
-    READ = 3000,
-    READ_LONG = 100000,
     PACKED = 51,
     PACKED_LONG = 4200 /* of each reader: 100,000 of all, in each of the three ways in turn */
 };
 
-static bool is_long(void) { return getenv("DPMF_TEST_LONG") != NULL; }
-static uint64_t cases(void) { return is_long() ? READ_LONG : READ; }
-
-/* How many cases a second of processor time has, for docs/testing.md. */
-static void tell_speed(const char *what, uint64_t n, clock_t begun) {
-    const double seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
-    if (is_long())
-        print_message("%s: %llu cases in %.1f s, %.0f a second\n", what, (unsigned long long)n,
-                      seconds, (double)n / seconds);
-}
-
 /* ---- lines, made up -------------------------------------------------------------------------- */
-
-/* SplitMix64: the same lines in every run. */
-static uint64_t draw(uint64_t *state) {
-    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
-static size_t below(uint64_t *state, size_t n) { return (size_t)(draw(state) % n); }
-
-/* What formats are made of, NUL included. */
-static const char marks[] = "\"\",;\t\t|::\r {}[]\\%'.-+eE0123456789abcu\xef\xbb\xbf\xff\x1f\x8b";
-
-static char draw_byte(uint64_t *state) {
-    char byte = below(state, 4) > 0 ? marks[below(state, sizeof marks)] : (char)draw(state);
-    return byte == '\n' ? '"' : byte;
-}
-
-/* What someone might write who knows the formats; ids are not those of others. */
-static const char *const specials[] = {
-    "",
-    "\r",
-    "\"",
-    "\"evil,2,3,1",
-    "evil\",2,3,1",
-    "user,item,rating",
-    "item,user,rating",
-    "rating,item,user,timestamp",
-    "item\tuser\trating\ttimestamp",
-    "time,user,item",
-    "user\titem\trating",
-    "user::item::rating::timestamp",
-    "alice::thematrix::good",
-    "mallory::i1::5",
-    "7:",
-    "0|5",
-    "%%MatrixMarket matrix coordinate real general",
-    "1 1 1000000",
-    "% comment",
-    "{\"user\":\"mallory\",\"item\":\"a\",\"rating\":1}",
-    "{\"user\":\"",
-    "[",
-    "mallory,a,-0,1",
-    "mallory\ta\t-0.0\t1",
-    "mallory::a::1e999",
-    "99 7 nan",
-    "99 7 -0",
-    "9 9 -0",
-    "mallory|x|a|-0",
-    "\xef\xbb\xbfmallory::a::3",
-    "\x1f\x8b\x08\x00",
-    "\x28\xb5\x2f\xfd",
-    "\xff\xfe",
-    "user_id:token\titem_id:token\trating:float",
-    "who,what,how",
-};
-
-static size_t make_special(uint64_t *state, char *line) {
-    const char *special = specials[below(state, sizeof specials / sizeof specials[0])];
-    size_t n = strlen(special);
-    memcpy(line, special, n);
-    return n;
-}
 
 /* Longer than a record may be, with whatever in it. */
 static size_t make_long(uint64_t *state, char *line) {
@@ -167,102 +87,6 @@ static void readers_read_each_line_by_itself(void **state) {
 
 /* ---- what a private run sees ----------------------------------------------------------------- */
 
-enum { USERS_MAX = 16, USER_BYTES = 400 };
-
-/* Every user's ratings in the order of the catalogue, as bytes, sorted. */
-struct packed {
-    char user[USERS_MAX][USER_BYTES];
-    size_t n;
-};
-
-static int take_user(void *self, int worker, const struct private_user *user,
-                     struct dpmf_error *error) {
-    struct packed *packed = self;
-    char *at = packed->user[packed->n++];
-    (void)worker;
-    (void)error;
-    assert_true(packed->n <= USERS_MAX && user->n * 20 < USER_BYTES);
-    for (size_t i = 0; i < user->n; i++) {
-        uint32_t bits;
-        memcpy(&bits, &user->y[i], sizeof bits);
-        at += sprintf(at, "%u %08x ", (unsigned)user->row[i], (unsigned)bits);
-    }
-    sprintf(at, "%g", user->scale);
-    return 0;
-}
-
-static int compare_users(const void *a, const void *b) { return strcmp(a, b); }
-
-static const char *const catalogue_text =
-    "item\na\nb\nb:c\nc\n\"c\"\"d\"\n\"c,d\"\n7\n8\n9\nrating\n";
-
-/* Every user's events, their counts and times, in no order: each as a checksum, these added up.
- * What a mechanism makes of them is a function of that user's. */
-static void pack_events(const struct dpmf_store *store, struct packed *packed) {
-    struct store_raw raw = {0};
-    struct store_space space = {0};
-    struct store_block block;
-    assert_true(store_layout_is_by_record(store_layout_of(store)));
-    memset(packed, 0, sizeof *packed);
-    for (uint64_t b = 0; b < store_n_blocks(store); b++) {
-        assert_int_equal(store_block_read(store, b, &raw, NULL), 0);
-        assert_int_equal(store_block_decode(store, &raw,
-                                            STORE_WANT_VALUE | STORE_WANT_TIME | STORE_WANT_IDS,
-                                            &space, &block, NULL),
-                         0);
-        for (uint32_t u = 0; u < block.n_users; u++) {
-            uint64_t sum = 0;
-            const uint64_t id = block.id_start[u];
-            for (uint64_t r = block.start[u]; r < block.start[u + 1]; r++) {
-                const struct store_item item = store_item_at(store, block.item[r]);
-                const int64_t of_event[] = {(int64_t)block.value[r],
-                                            block.time ? block.time[r] : STORE_NO_TIME};
-                assert_true(store_count_is(block.value[r]));
-                sum += checksum64_seeded(of_event, sizeof of_event,
-                                         checksum64(item.id, item.id_length));
-            }
-            assert_true(packed->n < USERS_MAX);
-            sprintf(packed->user[packed->n++], "%016llx %016llx",
-                    (unsigned long long)checksum64(block.id_bytes + id,
-                                                   (size_t)(block.id_start[u + 1] - id)),
-                    (unsigned long long)sum);
-        }
-    }
-    free(raw.buffer.bytes);
-    store_space_free(&space);
-    qsort(packed->user, packed->n, sizeof packed->user[0], compare_users);
-}
-
-static void pack(struct dpmf_store *store, struct packed *packed) {
-    struct catalogue catalogue = {0};
-    struct private_ratings *ratings = NULL;
-    struct private_ratings_report report;
-    struct thread_pool *pool = NULL;
-    const struct dpmf_run run = dpmf_run_default();
-    const struct private_ratings_options options = {.range_min = 0,
-                                                    .range_max = 5,
-                                                    .catalogue = &catalogue,
-                                                    .epsilon = 1,
-                                                    .delta = 1e-5,
-                                                    .memory = 1 << 20,
-                                                    .threads = 1};
-    const struct private_visit visit = {.visit = take_user, .self = packed};
-    if (store_holds_events(store)) {
-        pack_events(store, packed);
-        return;
-    }
-    memset(packed, 0, sizeof *packed);
-    assert_int_equal(release_input_check(store, false, NULL), 0);
-    assert_int_equal(catalogue_take("catalogue", store, &run, &catalogue, NULL), 0);
-    assert_int_equal(private_ratings_build(store, &options, &run, &ratings, &report, NULL), 0);
-    assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);
-    assert_int_equal(private_ratings_visit(ratings, pool, &visit, NULL), 0);
-    thread_pool_free(pool);
-    private_ratings_free(ratings);
-    catalogue_free(&catalogue);
-    qsort(packed->user, packed->n, sizeof packed->user[0], compare_users);
-}
-
 enum way { BY_TEXT, BY_STORE, BY_SHARDS, WAYS };
 
 static void pack_text(const struct insert_reader *reader, const struct insert_text *text,
@@ -289,15 +113,6 @@ static void pack_text(const struct insert_reader *reader, const struct insert_te
     pack(store, packed);
     dpmf_store_close(store);
     if (way == BY_SHARDS) temp_dir_remove(&shards);
-}
-
-/* All of `base` is in `with`, which has one user more at most. */
-static void expect_others(const struct packed *base, const struct packed *with) {
-    size_t found = 0;
-    for (size_t i = 0; i < with->n && found < base->n; i++)
-        found += strcmp(base->user[found], with->user[i]) == 0;
-    assert_int_equal(found, base->n);
-    assert_true(with->n <= base->n + 1);
 }
 
 /* Whether the line is of someone who is among the others already: they may change their own
@@ -413,34 +228,8 @@ static void make_address(size_t table, size_t place, const char *inserted, char 
 }
 
 /* @return false without SQLite */
-static bool read_rows(const char *address, struct insert_records *out) {
-    static struct record_batch batch;
-    struct dpmf_input_options options = dpmf_input_options_default();
-    struct read_text_tally tally = {0, {.code = 0}};
-    struct dpmf_error error = {0};
-    struct source *source = NULL;
-    options.by_record = options.skip_bad = true;
-    out->n = out->count = 0;
-    int code = source_open(address, &options, NULL, &source, &error);
-    if (code == 0) {
-        void *chunk = source->ops->chunk_new(source);
-        batch.take = insert_take;
-        batch.self = out;
-        batch.options = &options;
-        batch.counts = source->layout.holds_events;
-        code = read_text_all(source, &batch, chunk, &tally, &error);
-        source->ops->chunk_free(chunk);
-        source_close(source);
-    }
-    if (code == DPMF_ERR_IO_LIBRARY) return false;
-    if (code != 0) print_error("%s\n%s\n", error.message, address);
-    assert_int_equal(code, 0);
-    return true;
-}
-
-/* @return false without SQLite */
 static bool check_rows(size_t table, uint64_t n_cases) {
-    static struct insert_records base, with, others;
+    static struct insert_records base, with;
     static char address[8192];
     make_address(table, 0, NULL, address);
     if (!read_rows(address, &base)) return false;
@@ -455,13 +244,7 @@ static bool check_rows(size_t table, uint64_t n_cases) {
         }
         make_address(table, place, inserted, address);
         assert_true(read_rows(address, &with));
-        size_t own = with.count - base.count;
-        assert_true(own <= 1);
-        others.n = others.count = 0;
-        insert_records_add(&others, &with, 0, place);
-        insert_records_add(&others, &with, place + own, with.count);
-        assert_int_equal(others.n, base.n);
-        assert_memory_equal(others.bytes, base.bytes, base.n);
+        insert_expect_others(&base, place, &with);
     }
     return true;
 }
@@ -601,7 +384,7 @@ static void read_copy(const struct copy_layout *layout, const struct copy_rows *
 }
 
 static void check_copies(const struct copy_layout *layout, uint64_t n_cases) {
-    static struct insert_records base, with, others;
+    static struct insert_records base, with;
     static struct copy_rows rows;
     rows.n = 0;
     for (int i = 0; i < INSERT_LINES; i++) put_other(&rows, layout, i);
@@ -620,13 +403,7 @@ static void check_copies(const struct copy_layout *layout, uint64_t n_cases) {
             if (i < INSERT_LINES) put_other(&rows, layout, (int)i);
         }
         read_copy(layout, &rows, &with);
-        const size_t own = with.count - base.count;
-        assert_true(own <= 1);
-        others.n = others.count = 0;
-        insert_records_add(&others, &with, 0, place);
-        insert_records_add(&others, &with, place + own, with.count);
-        assert_int_equal(others.n, base.n);
-        assert_memory_equal(others.bytes, base.bytes, base.n);
+        insert_expect_others(&base, place, &with);
     }
 }
 
@@ -640,6 +417,9 @@ static void rows_of_a_server_are_read_by_themselves(void **state) {
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static struct temp_dir directory;
+
+static const char *const catalogue_text =
+    "item\na\nb\nb:c\nc\n\"c\"\"d\"\n\"c,d\"\n7\n8\n9\nrating\n";
 
 static int enter_directory(void **state) {
     (void)state;
