@@ -427,6 +427,141 @@ static void test_refusals(void **state) {
     private_ratings_free(ratings);
 }
 
+/* What is refused before anything is summed. */
+static void test_what_exact_sums_cannot_hold(void **state) {
+    const struct world *world = *state;
+    const int order[] = {0, 1, 2};
+    struct private_ratings *ratings = pack(world, order, 3, false, 1 << 30);
+    static const struct {
+        struct noisy_sum_shape shape;
+        uint64_t users;
+        double mu;
+        int code;
+    } cases[] = {
+        {{"x", 2, 1, 2, 1}, 0, 1, 0},
+        {{"x", 2, 1, 2, 1}, (UINT64_C(1) << 37) - 100, 1, 0},
+        {{"x", 2, 1, 2, 1}, UINT64_C(1) << 38, 1, DPMF_ERR_PRIVACY_REFUSED}, /* 2^62 and more */
+        {{"x", 2, 1, 2, 1}, UINT64_MAX, 1, DPMF_ERR_PRIVACY_REFUSED},
+        {{"x", 2, 1, 2, 1}, 0, 0x1p24, 0}, /* sigma 1, the least */
+        {{"x", 2, 1, 2, 1}, 0, 0x1p25, 0}, /* and so is more: it pays for noise that is there */
+        {{"x", 2, 1, 2, 1}, 0, INFINITY, DPMF_ERR_PRIVACY_REFUSED},
+        {{"x", UINT64_C(1) << 40, (size_t)1 << 30, 2, 1}, 0, 1, DPMF_ERR_BASE_NO_MEMORY},
+        {{"x", UINT64_MAX, 1, 2, 1}, 0, 1, DPMF_ERR_BASE_NO_MEMORY},
+        {{"x", 2, 2, 2, SIZE_MAX}, 0, 1, DPMF_ERR_BASE_NO_MEMORY},
+        {{"x", 2, 1, 2, SIZE_MAX}, 0, 1, DPMF_ERR_BASE_NO_MEMORY},
+    };
+    struct secure_random random;
+    double out[4], all = 1, sigma;
+    secure_random_init_insecure(&random, 5);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct statement statement = {0};
+        struct noisy_sum_context context = {.ratings = ratings,
+                                            .random = &random,
+                                            .memory = 1 << 20,
+                                            .statement = &statement,
+                                            .users = cases[i].users};
+        assert_int_equal(thread_pool_init(&context.pool, 1, NULL), 0);
+        assert_int_equal(noisy_sum_release(&context, &cases[i].shape, cases[i].mu, contribute_all,
+                                           &all, out, &sigma, NULL),
+                         cases[i].code);
+        assert_int_equal(statement.n_releases, cases[i].code == 0);
+        thread_pool_free(context.pool);
+    }
+    private_ratings_free(ratings);
+}
+
+/* ---- what ends a round ------------------------------------------------------------------------ */
+
+struct watched {
+    int n_progress, stop_at; /* calls of the progress function */
+    int summed_code, published_code;
+    int n_summed, n_published;
+    int64_t difference; /* between the noisy sum of the first row and the exact one */
+};
+
+static int count_progress(void *self, const struct dpmf_progress *progress) {
+    struct watched *watched = self;
+    assert_string_equal(progress->unit, "releases");
+    return ++watched->n_progress == watched->stop_at;
+}
+
+static int see_sums(void *self, const struct noisy_sum_round *round, const int64_t *sums,
+                    struct dpmf_error *error) {
+    struct watched *watched = self;
+    (void)error;
+    assert_true(round->first == 0 && round->end == round->n);
+    watched->n_summed++;
+    watched->difference = -sums[1];
+    return watched->summed_code;
+}
+
+static int see_published(void *self, const struct noisy_sum_round *round, int64_t *sums,
+                         struct dpmf_error *error) {
+    struct watched *watched = self;
+    (void)round, (void)error;
+    watched->n_published++;
+    watched->difference += sums[1];
+    sums[0] = (int64_t)(7 * grid); /* of another world */
+    return watched->published_code;
+}
+
+/* A round that its user interrupts, or that an audit ends, before the noise or after it, is listed
+ * nowhere; a watched one is marked, whatever becomes of it. */
+static void test_ended_rounds(void **state) {
+    const struct world *world = *state;
+    enum { MANY = 200 };
+    int order[MANY];
+    for (int i = 0; i < MANY; i++) order[i] = i;
+    struct private_ratings *ratings = pack(world, order, MANY, false, 1 << 30);
+    static const struct {
+        struct watched watched;
+        bool is_watched;
+        int code;
+    } cases[] = {
+        {{.stop_at = 0}, false, 0},
+        {{.stop_at = 1}, false, DPMF_ERR_BASE_CANCELLED},
+        {{.stop_at = 0}, true, 0},
+        {{.summed_code = DPMF_ERR_BASE_CANCELLED}, true, DPMF_ERR_BASE_CANCELLED},
+        {{.published_code = DPMF_ERR_BASE_NO_MEMORY}, true, DPMF_ERR_BASE_NO_MEMORY},
+    };
+    struct secure_random random;
+    double out[4], all = 1, sigma;
+    secure_random_init_insecure(&random, 5);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct watched watched = cases[i].watched;
+        struct statement statement = {0};
+        const struct noisy_sum_shape shape = {"x", 2, 1, 2, 1};
+        const struct noisy_sum_watch watch = {&watched, see_sums, see_published};
+        struct dpmf_run run = dpmf_run_default();
+        run.progress = count_progress;
+        run.progress_self = &watched;
+        struct noisy_sum_context context = {.ratings = ratings,
+                                            .random = &random,
+                                            .memory = 1 << 20,
+                                            .run = &run,
+                                            .statement = &statement,
+                                            .watch = cases[i].is_watched ? &watch : NULL};
+        pthread_mutex_init(&context.progress_lock, NULL);
+        assert_int_equal(thread_pool_init(&context.pool, 1, NULL), 0);
+        assert_int_equal(
+            noisy_sum_release(&context, &shape, 1, contribute_all, &all, out, &sigma, NULL),
+            cases[i].code);
+        assert_int_equal(statement.n_releases, cases[i].code == 0);
+        assert_int_equal(context.n_passes, cases[i].code == 0);
+        assert_int_equal(statement.is_insecure, cases[i].is_watched);
+        assert_true(watched.n_progress > 0);
+        assert_int_equal(watched.n_summed, cases[i].is_watched);
+        assert_int_equal(watched.n_published, cases[i].is_watched && !watched.summed_code);
+        if (cases[i].is_watched && cases[i].code == 0) {
+            assert_true(out[0] == 7);
+            assert_true(watched.difference != 0 && fabs((double)watched.difference / grid) < 12);
+        }
+        thread_pool_free(context.pool);
+        pthread_mutex_destroy(&context.progress_lock);
+    }
+    private_ratings_free(ratings);
+}
+
 /* A mechanism whose rows are not what it promised: in order, in range, as many as there is room
  * for. */
 struct wrong_rows {
@@ -489,6 +624,8 @@ int main(void) {
         cmocka_unit_test(test_one_user_is_one_contribution),
         cmocka_unit_test(test_sums_beyond_32_bits),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_what_exact_sums_cannot_hold),
+        cmocka_unit_test(test_ended_rounds),
         cmocka_unit_test(test_rows_are_checked),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);
