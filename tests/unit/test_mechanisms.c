@@ -449,6 +449,124 @@ static void test_something_is_learned(void **state) {
     end_world(&world);
 }
 
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+/* Ends the run before a round's noise or after it. */
+struct ender {
+    size_t n_seen, end_at;
+};
+
+static int see_sums(void *self, const struct noisy_sum_round *round, const int64_t *sums,
+                    struct dpmf_error *error) {
+    struct ender *ender = self;
+    (void)round, (void)sums, (void)error;
+    return ++ender->n_seen == ender->end_at ? DPMF_ERR_BASE_CANCELLED : 0;
+}
+
+static int see_noisy_sums(void *self, const struct noisy_sum_round *round, int64_t *sums,
+                          struct dpmf_error *error) {
+    return see_sums(self, round, sums, error);
+}
+
+/* @return the code of a run that ends after so many steps; *n_releases is what it lists */
+static int run_until(const struct world *world, const struct mechanism *mechanism, size_t end_at,
+                     size_t *n_releases, size_t *n_seen) {
+    static struct statement statement;
+    struct secure_random random;
+    struct public_model model;
+    struct ender ender = {.end_at = end_at};
+    const struct noisy_sum_watch watch = {&ender, see_sums, see_noisy_sums};
+    struct noisy_sum_context context = {.ratings = world->ratings,
+                                        .random = &random,
+                                        .memory = 1 << 28,
+                                        .statement = &statement,
+                                        .watch = &watch};
+    memset(&statement, 0, sizeof statement);
+    secure_random_init_insecure(&random, 5);
+    pthread_mutex_init(&context.progress_lock, NULL);
+    assert_int_equal(thread_pool_init(&context.pool, 1, NULL), 0);
+    assert_int_equal(public_model_init(&model, world->n_items, NULL), 0);
+    const struct mechanism_input input = {
+        .sums = &context, .catalogue = &world->catalogue, .mu = 20};
+    int code = mechanism->run(&input, &model, NULL);
+    *n_releases = statement.n_releases;
+    *n_seen = ender.n_seen;
+    public_model_free(&model);
+    thread_pool_free(context.pool);
+    pthread_mutex_destroy(&context.progress_lock);
+    return code;
+}
+
+/* Wherever a run is ended, it says so, and lists the rounds before and no other. */
+static void test_ended_anywhere(void **state) {
+    (void)state;
+    struct world world;
+    make_world(&world, USERS, ITEMS, false);
+    for (size_t i = 0; mechanism_at(i); i++) {
+        const struct mechanism *mechanism = mechanism_at(i);
+        size_t n_releases, n_seen, n_steps;
+        if (mechanism->is_conditional) continue; /* it has no rounds */
+        assert_int_equal(run_until(&world, mechanism, SIZE_MAX, &n_releases, &n_steps), 0);
+        assert_true(n_releases > 0 && n_steps == 2 * n_releases);
+        for (size_t step = 1; step <= n_steps; step++) {
+            if (step > 4 && step + 4 < n_steps) continue; /* the middle is like its ends */
+            assert_int_equal(run_until(&world, mechanism, step, &n_releases, &n_seen),
+                             DPMF_ERR_BASE_CANCELLED);
+            assert_int_equal(n_seen, step);
+            assert_int_equal(n_releases, (step - 1) / 2);
+        }
+    }
+    end_world(&world);
+}
+
+/* ---- public features ------------------------------------------------------------------------- */
+
+enum { FEATURES = 3 };
+
+/* What is publicly known: the items' own tastes, and a column of chance. */
+static void add_features(struct world *world) {
+    world->catalogue.n_features = FEATURES;
+    world->catalogue.features = malloc(world->n_items * FEATURES * sizeof(double));
+    assert_non_null(world->catalogue.features);
+    for (size_t f = 0; f < FEATURES; f++) {
+        double mean = 0, squares = 0, *column = world->catalogue.features + f;
+        for (size_t j = 0; j < world->n_items; j++) {
+            struct random_stream item;
+            random_stream_init(&item, 22, (uint32_t)f, (uint64_t)j);
+            column[j * FEATURES] = random_gaussian(&item);
+            mean += column[j * FEATURES] / (double)world->n_items;
+        }
+        for (size_t j = 0; j < world->n_items; j++) {
+            column[j * FEATURES] -= mean;
+            squares += column[j * FEATURES] * column[j * FEATURES] / (double)world->n_items;
+        }
+        for (size_t j = 0; j < world->n_items; j++) column[j * FEATURES] /= sqrt(squares);
+    }
+}
+
+/* A mechanism that uses features has the same model from any number of threads, and a better one
+ * where they say what people like. */
+static void test_features_help(void **state) {
+    (void)state;
+    struct world world;
+    struct public_model plain, informed, again;
+    make_world(&world, USERS, ITEMS, false);
+    run(&world, &mechanism_residual, 2, 2, &plain);
+    const double without = held_out_error(&plain);
+    add_features(&world);
+    run(&world, &mechanism_residual, 2, 2, &informed);
+    run(&world, &mechanism_residual, 2, 1, &again);
+    check_finite(&informed);
+    check_same(&informed, &again);
+    assert_true(informed.n_free == 2 + FEATURES && plain.n_free == 2);
+    const double with = held_out_error(&informed);
+    if (with >= without) fail_msg("with features %g, without %g", with, without);
+    public_model_free(&plain);
+    public_model_free(&informed);
+    public_model_free(&again);
+    end_world(&world);
+}
+
 static void test_little_data(void **state) {
     (void)state;
     static const struct {
@@ -504,6 +622,8 @@ int main(void) {
         cmocka_unit_test(test_threads_leave_no_trace),
         cmocka_unit_test(test_kernels_leave_no_trace),
         cmocka_unit_test(test_something_is_learned),
+        cmocka_unit_test(test_ended_anywhere),
+        cmocka_unit_test(test_features_help),
         cmocka_unit_test(test_little_data),
         cmocka_unit_test(test_names),
     };
