@@ -2211,11 +2211,13 @@ struct dpmf_evaluation {
     /* Ratings of users or items that dpmf_model_add_features placed. */
     uint64_t cold;               /* number of such test ratings */
     double cold_rmse, warm_rmse; /* errors on these, and on all others; NaN where there are none */
-    uint64_t spare[1];
+
+    uint64_t fitted_users; /* users of the test set who were fitted to the history */
 };
 
-/* Evaluates a model on a test set. A release has no users: those of the history are first fitted to
- * their ratings in it; others are unknown.
+/* Evaluates a model on a test set. Users of the history whom the model does not know are first
+ * fitted to their ratings in it, as dpmf_user_fold_in does; a release knows nobody. Other users are
+ * unknown.
  *
  *     struct dpmf_model *model = NULL;
  *     struct dpmf_store *store = NULL;
@@ -2293,18 +2295,19 @@ struct dpmf_candidates_evaluation {
     uint64_t rows;          /* number of rows */
     uint64_t unknown_users; /* rows of users the model does not know, ranked as anyone */
     uint64_t unknown_items; /* rows whose wanted item the model does not know */
+    uint64_t fitted_users;  /* rows of users who were fitted to the history */
     double hr;              /* share of the rows whose wanted item is among the n best */
     double ndcg;            /* average of 1 / log2(place + 1), 0 beyond place n */
     double mrr;             /* average of 1 / place, 0 beyond place n */
-    uint64_t spare[4];
+    uint64_t spare[3];
 };
 
 /* Ranks the wanted item of each row. The result does not depend on the number of threads.
  *
  * @param model       the model
  * @param candidates  the rows
- * @param history     what users have rated, which counts as what they chose; with a release, they
- *                    are first fitted to it, as in dpmf_model_evaluate. May be NULL
+ * @param history     what users have rated, which counts as what they chose; whom the model does
+ *                    not know is first fitted to it, as in dpmf_model_evaluate. May be NULL
  * @param order       what rows are ordered by; may be NULL: the default
  * @param n           the length of a list
  * @param run         threads, memory and callbacks

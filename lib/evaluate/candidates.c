@@ -105,7 +105,7 @@ static const char *id_at(const struct dpmf_candidates *candidates, uint64_t i, s
 
 struct placed {
     uint64_t place; /* place of the wanted item, from 1; 0: the model does not know it */
-    bool user_known;
+    bool user_known, user_fitted;
 };
 
 /* A row and its user's number; rows of one user lie together. */
@@ -189,6 +189,7 @@ static int sort_rows(struct placing *placing, struct dpmf_error *error) {
         const uint64_t user = dpmf_model_find_user(placing->model, id, length);
         placing->order[r] = (struct user_row){user, r};
         placing->rows[r].user_known = user != UINT64_MAX;
+        placing->rows[r].user_fitted = model_user_is_fitted(placing->model, user);
         if (user != UINT64_MAX) placing->is_wanted[user / 8] |= (uint8_t)(1u << user % 8);
     }
     qsort(placing->order, n, sizeof *placing->order, compare_rows);
@@ -255,6 +256,7 @@ static void average(const struct placing *placing, uint32_t n,
     for (size_t r = 0; r < n_rows; r++) {
         const struct placed *placed = &placing->rows[r];
         evaluation->unknown_users += !placed->user_known;
+        evaluation->fitted_users += placed->user_fitted;
         evaluation->unknown_items += placed->place == 0;
         if (placed->place == 0 || placed->place > n) continue;
         evaluation->hr += 1;
@@ -292,22 +294,20 @@ int dpmf_model_rank_candidates(const struct dpmf_model *model,
     if (code == 0) code = run_take(&own_run, run, error);
     if (code < 0) return code;
     run = &own_run;
-    const bool folds = model->kind == MODEL_RELEASE && history;
-    struct placing placing = {.model = model, .candidates = candidates};
+    struct placing placing = {.candidates = candidates};
     struct dpmf_model folded;
     struct dpmf_order order;
     *evaluation = (struct dpmf_candidates_evaluation){0};
     code = check_use(candidates, n, run, error);
     if (code == 0) code = score_order_find(model, asked, &order, error);
-    if (code == 0 && folds) code = fold_users_make(model, history, run, &folded, error);
+    if (code == 0) code = fold_users_make(model, history, run, &folded, &placing.model, error);
     if (code < 0) return code;
-    if (folds) placing.model = &folded;
     code = sort_rows(&placing, error);
     if (code == 0) code = place_all(&placing, history, &order, run, error);
     if (code == 0) average(&placing, n, evaluation);
     free(placing.rows);
     free(placing.order);
     free(placing.is_wanted);
-    if (folds) fold_users_free(&folded);
+    fold_users_free(&folded);
     return code;
 }

@@ -38,7 +38,7 @@ struct wanted_list {
 struct block_sums {
     double squares, absolutes;
     double cold_squares; /* squares of users or items that were placed by features */
-    uint64_t n, unknown_users, unknown_items, cold;
+    uint64_t n, unknown_users, unknown_items, cold, fitted_users;
     struct wanted_list wanted;
 };
 
@@ -104,6 +104,7 @@ static void add_user_errors(const struct evaluator *evaluator, const struct stor
     }
     sums->n += end - block->start[i];
     if (!u) sums->unknown_users += end - block->start[i];
+    sums->fitted_users += model_user_is_fitted(model, user);
 }
 
 /* ---- what the ranking should find ------------------------------------------------------------ */
@@ -183,6 +184,7 @@ static int finish_block(void *self, void *product, struct dpmf_error *error) {
     total->unknown_items += sums->unknown_items;
     total->cold_squares += sums->cold_squares;
     total->cold += sums->cold;
+    total->fitted_users += sums->fitted_users;
     return append_wanted(&total->wanted, &sums->wanted) ? 0 : error_no_memory(error);
 }
 
@@ -291,6 +293,7 @@ static void finish(const struct evaluator *evaluator, struct dpmf_evaluation *ev
     evaluation->mae = evaluator->has_errors ? total->absolutes / n : NAN;
     evaluation->unknown_users = total->unknown_users;
     evaluation->unknown_items = total->unknown_items;
+    evaluation->fitted_users = total->fitted_users;
     const uint64_t warm = total->n - total->cold;
     evaluation->cold = total->cold;
     evaluation->cold_rmse = evaluator->has_errors && total->cold > 0
@@ -347,10 +350,11 @@ static int add_ranks(const struct dpmf_cluster *cluster, struct evaluator *evalu
     struct block_sums *total = &evaluator->total;
     struct ranking_sums *ranking = &evaluator->sums;
     double sums[] = {total->squares, total->absolutes, total->cold_squares};
-    uint64_t counts[] = {total->n, total->unknown_users, total->unknown_items, total->cold};
+    uint64_t counts[] = {total->n, total->unknown_users, total->unknown_items, total->cold,
+                         total->fitted_users};
     if (cluster_size(cluster) == 1) return 0;
     int code = cluster_sum_doubles(cluster, sums, 3, error);
-    if (code == 0) code = cluster_all_sum(cluster, counts, 4, error);
+    if (code == 0) code = cluster_all_sum(cluster, counts, 5, error);
     total->squares = sums[0];
     total->absolutes = sums[1];
     total->n = counts[0];
@@ -358,6 +362,7 @@ static int add_ranks(const struct dpmf_cluster *cluster, struct evaluator *evalu
     total->unknown_items = counts[2];
     total->cold_squares = sums[2];
     total->cold = counts[3];
+    total->fitted_users = counts[4];
     if (code < 0 || evaluator->ranking == 0) return code;
     code = cluster_sum_doubles(cluster, (double *)&ranking->totals,
                                sizeof ranking->totals / sizeof(double), error);
@@ -441,7 +446,16 @@ void dpmf_evaluate_options_init(struct dpmf_evaluate_options *options, size_t si
     options_give(options, size, &made, sizeof made);
 }
 
-/* A release has no users: those of the history are fitted first, as they would do at home. */
+/* Each process would fit everyone. */
+static int check_alone(const struct dpmf_cluster *cluster, struct dpmf_error *error) {
+    int code =
+        cluster_check_alone(cluster, "a release with a history is evaluated in a single process",
+                            "run it once, without mpirun", error);
+    return cluster_agree(cluster, code, error);
+}
+
+/* Users of the history whom the model does not know are fitted first, as they would do at home; to
+ * a release these are all. */
 int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
                         struct dpmf_store *history, const struct dpmf_evaluate_options *options,
                         const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
@@ -456,18 +470,14 @@ int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
     if (history) code = dpmf_store_check_apart(history, test, error);
     if (code < 0) return code;
     struct dpmf_model folded;
-    if (model->kind != MODEL_RELEASE || !history)
-        return evaluate_with_users(model, test, history, options, run, evaluation, error);
+    const struct dpmf_model *fitted;
     *evaluation = (struct dpmf_evaluation){0};
-    /* each process would fit everyone */
-    code = cluster_check_alone(run->cluster,
-                               "a release with a history is evaluated in a single process",
-                               "run it once, without mpirun", error);
+    if (model->kind == MODEL_RELEASE && history) code = check_alone(run->cluster, error);
+    if (code < 0) return code;
+    code = fold_users_make(model, history, run, &folded, &fitted, error);
     code = cluster_agree(run->cluster, code, error);
-    if (code < 0) return code;
-    code = fold_users_make(model, history, run, &folded, error);
-    if (code < 0) return code;
-    code = evaluate_with_users(&folded, test, history, options, run, evaluation, error);
+    if (code == 0)
+        code = evaluate_with_users(fitted, test, history, options, run, evaluation, error);
     fold_users_free(&folded);
     return code;
 }

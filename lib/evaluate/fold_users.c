@@ -1,7 +1,9 @@
 /*
- * Fits all users of a history to a release, block by block with all threads; each user's row
- * depends on their own ratings alone, so the result does not depend on the threads. Fed by a
- * release and a store; feeds evaluation and ranking, which take what comes out for any other model.
+ * Fits the users of a history whom a model does not know, block by block with all threads; each
+ * user's row depends on their own ratings alone, so the result does not depend on the threads. Of a
+ * release these are all; of a checkpoint those it was not trained on, and their rows come after its
+ * own. Fed by a model and a store; feeds evaluation and ranking, which take what comes out for any
+ * other model.
  */
 #include "evaluate/fold_users.h"
 
@@ -24,15 +26,68 @@ struct piece {
     size_t n_users, rating_capacity, byte_capacity, end_capacity;
 };
 
+#define NOT_FITTED UINT64_MAX
+
 struct folding {
     const struct dpmf_model *model;
     struct dpmf_model *folded;
     const struct dpmf_store *history;
     uint32_t *item_numbers;
+    uint64_t *row_of; /* by user of the history: the row of `folded`, or NOT_FITTED */
+    uint64_t n_fitted;
     struct piece *pieces;
     void **pointers;
     size_t n_pieces, byte_capacity;
 };
+
+/* ---- who is fitted --------------------------------------------------------------------------- */
+
+/* Whether the model can learn something from a rating: someone without any such stays unknown, as
+ * for recommendations. */
+static bool is_of_use(const struct folding *folding, const struct store_block *block, uint64_t r) {
+    return folding->item_numbers[block->item[r]] != MODEL_NUMBERS_NONE &&
+           model_is_event(folding->model,
+                          model_numbers_rating(folding->model, folding->history, block->value[r]));
+}
+
+static bool is_new(const struct folding *folding, const struct store_block *block, uint32_t i) {
+    if (folding->model->kind == MODEL_RELEASE) return true;
+    if (model_numbers_user(folding->model, block, i) != UINT64_MAX) return false;
+    for (uint64_t r = block->start[i]; r < block->start[i + 1]; r++)
+        if (is_of_use(folding, block, r)) return true;
+    return false;
+}
+
+static int mark_new(void *self, int worker, const struct store_block *block, void *product,
+                    struct dpmf_error *error) {
+    const struct folding *folding = self;
+    (void)worker, (void)product, (void)error;
+    for (uint32_t i = 0; i < block->n_users; i++)
+        folding->row_of[block->first_user + i] = is_new(folding, block, i) ? 0 : NOT_FITTED;
+    return 0;
+}
+
+static int finish_marking(void *self, void *product, struct dpmf_error *error) {
+    (void)self, (void)product, (void)error;
+    return 0;
+}
+
+/* Rows in the order of the history, after those of the model. */
+static int number_rows(struct folding *folding, const struct dpmf_run *run,
+                       struct dpmf_error *error) {
+    const uint64_t n = store_n_users(folding->history);
+    const struct store_visitor visitor = {"looking up",     STORE_WANT_VALUE | STORE_WANT_IDS,
+                                          mark_new,         finish_marking,
+                                          folding,          folding->pointers,
+                                          folding->n_pieces};
+    folding->row_of = memory_alloc((size_t)n, sizeof *folding->row_of);
+    if (!folding->row_of) return error_no_memory(error);
+    int code = store_visit(folding->history, &visitor, run, error);
+    for (uint64_t i = 0; code == 0 && i < n; i++)
+        if (folding->row_of[i] != NOT_FITTED)
+            folding->row_of[i] = folding->model->factors.users.n + folding->n_fitted++;
+    return code;
+}
 
 /* ---- one block ------------------------------------------------------------------------------- */
 
@@ -57,40 +112,46 @@ static int fit_user(const struct folding *folding, const struct dpmf_own_rating 
     return code;
 }
 
-static int keep_ids(struct piece *piece, const struct store_block *block,
-                    struct dpmf_error *error) {
-    size_t n = block->n_users;
-    const uint64_t *start = block->id_start;
-    size_t bytes = (size_t)(start[n] - start[0]);
-    if (!memory_reserve(&piece->id_bytes, &piece->byte_capacity, bytes + 1, 1) ||
-        !memory_reserve(&piece->id_end, &piece->end_capacity, n + 1, sizeof *piece->id_end))
+static int keep_id(struct piece *piece, const struct store_block *block, uint32_t i,
+                   struct dpmf_error *error) {
+    const size_t at = piece->n_users > 0 ? (size_t)piece->id_end[piece->n_users - 1] : 0;
+    const size_t length = (size_t)(block->id_start[i + 1] - block->id_start[i]);
+    if (!memory_reserve(&piece->id_bytes, &piece->byte_capacity, at + length + 1, 1) ||
+        !memory_reserve(&piece->id_end, &piece->end_capacity, piece->n_users + 1,
+                        sizeof *piece->id_end))
         return error_no_memory(error);
-    memcpy(piece->id_bytes, block->id_bytes + start[0], bytes);
-    for (size_t i = 0; i < n; i++) piece->id_end[i] = start[i + 1] - start[0];
-    piece->n_users = n;
+    memcpy(piece->id_bytes + at, block->id_bytes + block->id_start[i], length);
+    piece->id_end[piece->n_users++] = at + length;
     return 0;
+}
+
+static int visit_user(const struct folding *folding, const struct store_block *block, uint32_t i,
+                      struct piece *piece, struct dpmf_error *error) {
+    const uint64_t from = block->start[i], end = block->start[i + 1];
+    const uint64_t row = folding->row_of[block->first_user + i];
+    size_t n = 0;
+    if (row == NOT_FITTED) return 0;
+    if (!memory_reserve(&piece->ratings, &piece->rating_capacity, (size_t)(end - from) + 1,
+                        sizeof piece->ratings[0]))
+        return error_no_memory(error);
+    for (uint64_t r = from; r < end; r++)
+        if (is_of_use(folding, block, r))
+            piece->ratings[n++] = (struct dpmf_own_rating){
+                folding->item_numbers[block->item[r]],
+                model_numbers_rating(folding->model, folding->history, block->value[r])};
+    int code = keep_id(piece, block, i, error);
+    return code == 0 ? fit_user(folding, piece->ratings, n, row, error) : code;
 }
 
 static int visit_block(void *self, int worker, const struct store_block *block, void *product,
                        struct dpmf_error *error) {
     const struct folding *folding = self;
     struct piece *piece = product;
+    int code = 0;
     (void)worker;
-    int code = keep_ids(piece, block, error);
-    for (uint32_t i = 0; i < block->n_users && code == 0; i++) {
-        uint64_t from = block->start[i], end = block->start[i + 1];
-        size_t n = 0;
-        if (!memory_reserve(&piece->ratings, &piece->rating_capacity, (size_t)(end - from) + 1,
-                            sizeof piece->ratings[0]))
-            return error_no_memory(error);
-        for (uint64_t r = from; r < end; r++) {
-            uint32_t item = folding->item_numbers[block->item[r]];
-            if (item != MODEL_NUMBERS_NONE)
-                piece->ratings[n++] = (struct dpmf_own_rating){
-                    item, model_numbers_rating(folding->model, folding->history, block->value[r])};
-        }
-        code = fit_user(folding, piece->ratings, n, block->first_user + i, error);
-    }
+    piece->n_users = 0;
+    for (uint32_t i = 0; i < block->n_users && code == 0; i++)
+        code = visit_user(folding, block, i, piece, error);
     return code;
 }
 
@@ -111,20 +172,39 @@ static int finish_block(void *self, void *product, struct dpmf_error *error) {
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static int make_room(struct folding *folding, const struct dpmf_store *history,
-                     const struct dpmf_run *run, struct dpmf_error *error) {
-    struct factors *factors = &folding->folded->factors;
-    const uint64_t n = store_n_users(history);
-    factors->user_ids.start = memory_alloc_zero((size_t)n + 1, sizeof(uint64_t));
-    folding->n_pieces = store_visit_products(history, run);
+static int make_pieces(struct folding *folding, const struct dpmf_run *run,
+                       struct dpmf_error *error) {
+    folding->n_pieces = store_visit_products(folding->history, run);
     folding->pieces = memory_alloc_zero(folding->n_pieces, sizeof *folding->pieces);
     folding->pointers = memory_alloc(folding->n_pieces, sizeof *folding->pointers);
-    if (!factors->user_ids.start || !folding->pieces || !folding->pointers)
-        return error_no_memory(error);
+    if (!folding->pieces || !folding->pointers) return error_no_memory(error);
     for (size_t i = 0; i < folding->n_pieces; i++) folding->pointers[i] = &folding->pieces[i];
-    int code = model_numbers_items(folding->model, history, &folding->item_numbers, error);
+    return model_numbers_items(folding->model, folding->history, &folding->item_numbers, error);
+}
+
+/* The model's own users come first. */
+static int copy_users(struct folding *folding, struct dpmf_error *error) {
+    const struct factors *from = &folding->model->factors;
+    struct factors *to = &folding->folded->factors;
+    const uint64_t n = from->users.n;
+    const size_t n_bytes = n > 0 ? (size_t)from->user_ids.start[n] : 0;
+    int code = factor_matrix_init(&to->users, n + folding->n_fitted, from->items.stride, SPARE_ROWS,
+                                  error);
     if (code < 0) return code;
-    return factor_matrix_init(&factors->users, n, factors->items.stride, SPARE_ROWS, error);
+    to->user_ids.start = memory_alloc_zero((size_t)(n + folding->n_fitted) + 1, sizeof(uint64_t));
+    if (!to->user_ids.start ||
+        !memory_reserve(&to->user_ids.bytes, &folding->byte_capacity, n_bytes + 1, 1))
+        return error_no_memory(error);
+    to->user_ids.n = n;
+    folding->folded->fitted_users = folding->n_fitted;
+    if (n == 0) return 0;
+    memcpy(to->user_ids.start, from->user_ids.start, ((size_t)n + 1) * sizeof(uint64_t));
+    memcpy(to->user_ids.bytes, from->user_ids.bytes, n_bytes);
+    memcpy(to->users.biases, from->users.biases, (size_t)n * sizeof(float));
+    for (uint64_t i = 0; i < n; i++)
+        memcpy(to->users.rows + i * to->users.stride, from->users.rows + i * from->users.stride,
+               from->k * sizeof(float));
+    return 0;
 }
 
 static void free_folding(struct folding *folding) {
@@ -136,25 +216,35 @@ static void free_folding(struct folding *folding) {
     free(folding->pieces);
     free(folding->pointers);
     free(folding->item_numbers);
+    free(folding->row_of);
+}
+
+static int fit_all(struct folding *folding, const struct dpmf_run *run, struct dpmf_error *error) {
+    const struct store_visitor visitor = {"folding in",     STORE_WANT_VALUE | STORE_WANT_IDS,
+                                          visit_block,      finish_block,
+                                          folding,          folding->pointers,
+                                          folding->n_pieces};
+    int code = copy_users(folding, error);
+    if (code == 0) code = store_visit(folding->history, &visitor, run, error);
+    return code == 0 ? factor_ids_index(&folding->folded->factors.user_ids, error) : code;
 }
 
 int fold_users_make(const struct dpmf_model *model, const struct dpmf_store *history,
                     const struct dpmf_run *run, struct dpmf_model *folded,
-                    struct dpmf_error *error) {
+                    const struct dpmf_model **fitted, struct dpmf_error *error) {
     struct folding folding = {.model = model, .folded = folded, .history = history};
     *folded = *model;
     folded->factors.users = (struct factor_matrix){0};
     folded->factors.user_ids = (struct factor_ids){0};
+    *fitted = model;
+    if (!history) return 0;
     int code = model_numbers_check(model, history, error);
-    if (code == 0) code = make_room(&folding, history, run, error);
-    if (code == 0) {
-        const struct store_visitor visitor = {"folding in",    STORE_WANT_VALUE | STORE_WANT_IDS,
-                                              visit_block,     finish_block,
-                                              &folding,        folding.pointers,
-                                              folding.n_pieces};
-        code = store_visit(history, &visitor, run, error);
+    if (code == 0) code = make_pieces(&folding, run, error);
+    if (code == 0) code = number_rows(&folding, run, error);
+    if (code == 0 && (folding.n_fitted > 0 || model->kind == MODEL_RELEASE)) {
+        code = fit_all(&folding, run, error);
+        *fitted = folded;
     }
-    if (code == 0) code = factor_ids_index(&folded->factors.user_ids, error);
     free_folding(&folding);
     if (code < 0) fold_users_free(folded);
     return code;

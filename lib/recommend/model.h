@@ -40,11 +40,19 @@ struct dpmf_model {
     uint64_t file_bytes;
     /* The last rows of each side, placed by features (features/model_features.c). */
     uint64_t placed_users, placed_items;
+    /* Users after all these, fitted to a history (evaluate/fold_users.h). */
+    uint64_t fitted_users;
 };
 
 /* Whether nothing but its features is known of a user or an item of the model. */
 static inline bool model_user_is_placed(const struct dpmf_model *model, uint64_t user) {
-    return user < model->factors.users.n && user >= model->factors.users.n - model->placed_users;
+    const uint64_t end = model->factors.users.n - model->fitted_users;
+    return user < end && user >= end - model->placed_users;
+}
+
+/* Whether a user was fitted to a history; a user whom the model does not know was not. */
+static inline bool model_user_is_fitted(const struct dpmf_model *model, uint64_t user) {
+    return user < model->factors.users.n && user >= model->factors.users.n - model->fitted_users;
 }
 
 static inline bool model_item_is_placed(const struct dpmf_model *model, uint64_t item) {

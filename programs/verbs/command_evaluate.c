@@ -65,7 +65,8 @@ const struct verb verb_evaluate = {
             "at each item found, averaged over as many as could be found; mrr is 1 over the "
             "place of the first item found. Each is averaged over the users that the model "
             "knows. coverage is the share of the model's items that is in the list of any of "
-            "them. Items in the --history of a user are neither recommended nor looked for. How "
+            "them. Items in the --history of a user are neither recommended nor looked for; "
+            "without it, what users had before stays in the ranking, and a note says so. How "
             "many ratings are of users that the model does not know, and how many users were "
             "ranked, is reported; where nobody was, a warning says so.",
             "With --history the items are also divided into fifths by how often they are rated in "
@@ -80,13 +81,16 @@ const struct verb verb_evaluate = {
             "1/log2(place + 1), mrr that of 1/place, both 0 beyond N. Items with the same "
             "score come before the one held out; an item given twice counts once. TEST may "
             "then be left out.",
-            "A release has no users. Each user of the --history is first fitted to their "
-            "ratings in it, as they would do at home; others are unknown.",
-            "With --json it prints one object with rmse, mae, n, unknown_users, unknown_items "
-            "and, with --ranking, top, ranked_users, recall, recall_capped, precision, ndcg, "
+            "Users of the --history whom the model does not know are first fitted to what they "
+            "rated in it, as they would do at home, and how many of TEST these are is reported. "
+            "A release has no users: everyone is fitted so. Others are unknown.",
+            "With --json it prints one object with rmse, mae, n, unknown_users, unknown_items, "
+            "fitted_users and, with --ranking, top, ranked_users, recall, recall_capped, "
+            "precision, ndcg, "
             "map, mrr, coverage, popularity_bias and by_popularity; with --candidates a line "
-            "with top, rows, unknown_users, unknown_items, hr, ndcg and mrr. The results do "
-            "not depend on the number of threads. Several processes, started by mpirun, each "
+            "with top, rows, unknown_users, unknown_items, fitted_users, hr, ndcg and mrr. The "
+            "results do not depend on the number of threads. Several processes, started by mpirun, "
+            "each "
             "take some users of TEST, which must then be a store or a folder of its shards.",
         },
     .groups = {{"Options", own_options},
@@ -168,6 +172,7 @@ static int print_json(const struct invocation *invocation, uint32_t n,
     dpmf_json_uint(json, "n", evaluation->n);
     dpmf_json_uint(json, "unknown_users", evaluation->unknown_users);
     dpmf_json_uint(json, "unknown_items", evaluation->unknown_items);
+    dpmf_json_uint(json, "fitted_users", evaluation->fitted_users);
     if (evaluation->cold > 0) {
         dpmf_json_uint(json, "cold", evaluation->cold);
         dpmf_json_double(json, "cold_rmse", evaluation->cold_rmse);
@@ -265,13 +270,31 @@ static void note_ranking(struct terminal *terminal, const struct dpmf_store_info
                             text_count(test->users, "user").text);
 }
 
-/* Nobody is known to a release without their ratings, which is hardly what was meant. */
-static void note_release(struct invocation *invocation, const struct dpmf_model *model) {
+/* What the lack of a history means. Nobody is known to a release without their ratings, which is
+ * hardly what was meant. */
+static void note_history(struct invocation *invocation, const struct dpmf_model *model,
+                         bool ranks) {
     struct dpmf_model_info info;
+    if (command_has(invocation, OPTION_HISTORY)) return;
     dpmf_model_info(model, &info);
-    if (strcmp(info.kind, "release") == 0 && !command_has(invocation, OPTION_HISTORY))
+    if (strcmp(info.kind, "release") == 0)
         terminal_note_print(&invocation->terminal,
                             "a release has no users: give --history, which each user is fitted to");
+    else if (ranks)
+        terminal_note_print(&invocation->terminal,
+                            "without --history, what users had before stays in the ranking, where "
+                            "it takes places of what they want next");
+}
+
+/* To a release everyone is new, so nothing is said. */
+static void note_fitted(struct invocation *invocation, const struct dpmf_model *model, uint64_t n,
+                        bool are_rows) {
+    struct dpmf_model_info info;
+    dpmf_model_info(model, &info);
+    if (n > 0 && strcmp(info.kind, "release") != 0)
+        terminal_note_print(
+            &invocation->terminal, "%s%s that the model does not know: fitted to the history",
+            text_count(n, are_rows ? "row" : "user").text, are_rows ? " of users" : "");
 }
 
 static int evaluate(struct invocation *invocation, const struct dpmf_model *model,
@@ -286,7 +309,8 @@ static int evaluate(struct invocation *invocation, const struct dpmf_model *mode
         dpmf_model_evaluate(model, test, history, &options, &invocation->run, &evaluation, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
-    note_release(invocation, model);
+    note_history(invocation, model, evaluation.ranked_users > 0);
+    note_fitted(invocation, model, evaluation.fitted_users, false);
     if (n > 0) model_use_order_note(invocation, model, order);
     if (!isnan(evaluation.rmse)) {
         print_unknown(&invocation->terminal, evaluation.unknown_users, "users");
@@ -338,6 +362,7 @@ static int print_candidates(const struct invocation *invocation, uint32_t n,
     dpmf_json_uint(json, "rows", found->rows);
     dpmf_json_uint(json, "unknown_users", found->unknown_users);
     dpmf_json_uint(json, "unknown_items", found->unknown_items);
+    dpmf_json_uint(json, "fitted_users", found->fitted_users);
     dpmf_json_double(json, "hr", found->hr);
     dpmf_json_double(json, "ndcg", found->ndcg);
     dpmf_json_double(json, "mrr", found->mrr);
@@ -363,9 +388,10 @@ static int rank_candidates(struct invocation *invocation, const struct dpmf_mode
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
     if (invocation->n_operands == 1) {
-        note_release(invocation, model);
+        note_history(invocation, model, false);
         model_use_order_note(invocation, model, order);
     }
+    note_fitted(invocation, model, found.fitted_users, true);
     if (found.unknown_users > 0)
         terminal_note_print(&invocation->terminal,
                             "%s of users that the model does not know: ranked from averages",

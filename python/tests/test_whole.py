@@ -12,6 +12,7 @@ import subprocess
 import sys
 import unittest
 import unittest.mock
+import warnings
 
 import numpy as np
 
@@ -75,6 +76,41 @@ class Measuring(FolderTest):
             with self.assertRaises(dpmf.UsageError):
                 model.evaluate(**wrong)
 
+    def test_new_users_of_a_checkpoint_are_fitted(self):
+        users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
+        known = users < 60
+        model = dpmf.Model(n_factors=4, n_epochs=20, deterministic=True)
+        model.fit(users[known], items[known], ratings[known])
+        test = [70], [29], [5]
+        before = users, items, ratings
+        had = (users != 70) | (items != 29)
+        before = users[had], items[had], ratings[had]
+        own = dict(zip(before[1][before[0] == 70].tolist(), before[2][before[0] == 70].tolist()))
+        found = model.evaluate(test, history=before)
+        self.assertEqual((found["fitted_users"], found["unknown_users"]), (1, 0))
+        self.assertAlmostEqual(found["mae"], 5 - model.fold_in(own).predict(29), places=5)
+        place = model.recommend(ratings=own, n=30).items.tolist().index(29) + 1
+        found = model.evaluate(test, history=before, ranking=30)
+        self.assertAlmostEqual(found["mrr"], 1 / place)
+        rows = [[70, 29, *(item for item in model.items_.tolist() if item not in own)]]
+        found = model.evaluate(candidates=rows, history=before, n=30)["candidates"]
+        self.assertEqual((found["fitted_users"], found["unknown_users"]), (1, 0))
+        self.assertAlmostEqual(found["mrr"], 1 / place)
+
+    def test_a_ranking_without_a_history_warns(self):
+        users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
+        model = dpmf.Model(n_factors=4, n_epochs=2).fit(users, items, ratings)
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "without history"):
+            model.evaluate((users, items, ratings), ranking=5)
+        ranks = dpmf.Model(n_factors=4, n_epochs=2, goal="ranking").fit(users, items)
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "without history"):
+            found = ranks.evaluate((users, items))
+        self.assertGreater(found["recall"], 0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertNotIn("recall", ranks.evaluate((users, items), ranking=0))
+            ranks.evaluate((users, items), history=([1], [1]))
+
     def test_a_release_is_evaluated_by_fold_in(self):
         users, items, ratings = made_up()
         model = private_model(self.folder, catalogue=range(60), epsilon=10)
@@ -82,8 +118,10 @@ class Measuring(FolderTest):
             model.fit(users, items, ratings)
         with_history = model.evaluate((users, items, ratings), history=(users, items, ratings))
         self.assertEqual(with_history["unknown_users"], 0)
-        self.assertEqual(model.evaluate((users, items, ratings))["unknown_users"], len(users))
-        self.assertLess(with_history["rmse"], model.evaluate((users, items, ratings))["rmse"])
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "a release has no users"):
+            without = model.evaluate((users, items, ratings))
+        self.assertEqual(without["unknown_users"], len(users))
+        self.assertLess(with_history["rmse"], without["rmse"])
 
     def test_outputs_replace_what_they_are(self):
         users, items, ratings = made_up()

@@ -11,7 +11,7 @@ from ._run import Run
 from ._values import is_path, path_bytes, plain
 from .errors import check, new_error, usage
 
-FOUND = ("rows", "unknown_users", "unknown_items", "hr", "ndcg", "mrr")
+FOUND = ("rows", "unknown_users", "unknown_items", "fitted_users", "hr", "ndcg", "mrr")
 
 
 class Candidates:

@@ -16,7 +16,7 @@ from ._native import ffi, lib
 from ._pairs import pairs_of, r_squared
 from ._run import Run
 from ._values import Struct, flag, number, path_bytes, plain, shown, whole
-from .errors import check, new_error, usage
+from .errors import check, new_error, usage, warn
 
 if TYPE_CHECKING:
     from ._fit import Fitted
@@ -53,7 +53,8 @@ class Measured:
 
     # ---- how well it predicts ------------------------------------------------------------------
 
-    def evaluate(self, test: Any = None, *, history: Any = None, ranking: int = 0,
+    def evaluate(self, test: Any = None, *, history: Any = None,
+                 ranking: Optional[int] = None,
                  like: Optional[float] = None, taste: Optional[float] = None,
                  by: Optional[str] = None, candidates: Any = None,
                  n: int = 10) -> dict[str, Any]:
@@ -61,11 +62,13 @@ class Measured:
         measures it.
 
         `test` and `history` are ratings in any form that `fit` takes (columns as a tuple), or a
-        file. `history` is what each user has rated before: it is left out of lists, and users of a
-        release are first fitted to it, as they would be at home. With `ranking=n` lists of the n
-        best items are measured too; `like` is the smallest test rating that counts as wanted,
-        `taste` and `by` order the lists as in `recommend`. In the result, figures that were not
-        measured are missing, and meaningless ones are NaN.
+        file. `history` is what each user has rated before: it is left out of lists, and users whom
+        the model does not know are first fitted to it, as they would be at home (``fitted_users``
+        of the result; a release knows nobody). Without it, what users had before stays in the
+        lists, with a warning. With `ranking=n` lists of the n best items are measured too, with 0
+        none; by default 10 where the model ranks, and otherwise none. `like` is the smallest test
+        rating that counts as wanted, `taste` and `by` order the lists as in `recommend`. In the
+        result, figures that were not measured are missing, and meaningless ones are NaN.
 
         `candidates` are rows of a user, an item that the user is known to want and other items, or
         a file of them with a header (``user,item,negatives``): the result's ``"candidates"`` says
@@ -87,6 +90,8 @@ class Measured:
         if test is None and (ranking or like is not None):
             raise usage("ranking and like are about the items of test, which was not given")
         file, run = self._ready.file, self._run()
+        if ranking is None:
+            ranking = 10 if test is not None and file.ranks else 0
         options = Struct("dpmf_evaluate_options")
         options.put("ranking", whole("ranking", ranking, 0, 2**32 - 1))
         if like is not None:
@@ -94,6 +99,11 @@ class Measured:
             options.put("like", number("like", like))
         order = order_of(taste, by)
         options.put("order", order)
+        if history is None and file.is_release:
+            warn("a release has no users: give history, which each user is fitted to")
+        elif history is None and ranking:
+            warn("without history, what users had before stays in the ranking, where it takes "
+                 "places of what they want next")
         opened = None if history is None else self._open(history, run)
         before = opened.pointer if opened else ffi.NULL
         result = {} if test is None else self._evaluate(test, before, options, ranking, run)
@@ -108,7 +118,8 @@ class Measured:
         found = ffi.new("struct dpmf_evaluation *")
         run.call(lib.dpmf_model_evaluate, file.model, asked.pointer, before, options.pointer,
                  run.pointer, found)
-        result = plain(found[0], ("n", "rmse", "mae", "unknown_users", "unknown_items"))
+        result = plain(found[0], ("n", "rmse", "mae", "unknown_users", "unknown_items",
+                                  "fitted_users"))
         if found.cold:
             result.update(plain(found[0], ("cold", "cold_rmse", "warm_rmse")))
         if ranking:
