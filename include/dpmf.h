@@ -1601,9 +1601,10 @@ struct dpmf_release_options {
     const char *users_since;  /* first day of the period */
     const char *users_before; /* first day after it */
     /* The curator declares that every release of this population is made from ratings that contain
-     * the same first record of each user, never missing and never replaced by a later record of the
-     * same item: the ledger then counts releases of periods that do not overlap side by side. dpmf
-     * cannot check it, so a sum that counts on it is partial. Refused for events. */
+     * the same first record of each user, never missing, never one that could not be read, never
+     * replaced by a later record of the same item: the ledger then counts releases of periods that
+     * do not overlap side by side. dpmf cannot check it, so a sum that counts on it is partial.
+     * Refused for events, halves of splits, and stores imported with a range of ratings. */
     bool complete_histories;
 };
 

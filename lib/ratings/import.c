@@ -297,6 +297,8 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         .may_be_empty = may_be_empty,
     };
     import.layout.drops_bad = import.options->skip_bad;
+    /* By what was declared, whether or not anyone's rating was outside. */
+    import.layout.is_ranged = import.options->skip_bad && import.options->has_range;
     memset(import.report, 0, sizeof *import.report);
     import.memory = import.run->memory ? import.run->memory : host_default_budget();
     if (import.memory < MEMORY_MIN) {

@@ -247,6 +247,34 @@ static int refuse_cohort(struct dpmf_error *error, int code, const char *what, c
     return code;
 }
 
+/* Refuses the declaration that histories are complete where a setting of dpmf's own leaves records
+ * out, so that it is not dpmf that makes the declaration false. By what was declared alone: whether
+ * a record was in fact left out may be one person's doing, and must not decide whether there is a
+ * release. So a record that could not be read, and a pair that was repeated, are no reason: what
+ * the curator declares has them in its words (cohort.h). */
+static int check_complete(const struct dpmf_store *store, struct dpmf_error *error) {
+    const struct store_layout *layout = store_layout_of(store);
+    const char *why, *hint;
+    if (layout->holds_events) {
+        why = "repeated events keep their latest time, and likes leave other ratings out: a "
+              "user's first record may be missing";
+        hint = "leave {complete-histories} out: the ledger then adds releases up in full";
+    } else if (layout->has_half || store_layout_is_half(layout)) {
+        why = "a half of a split is in it: first records may be in the other half";
+        hint = "leave {complete-histories} out, or give the ratings that were split";
+    } else if (layout->is_ranged) {
+        why = "ratings outside a range were left out on import: a user's first record may be "
+              "missing";
+        hint = "leave {complete-histories} out, or import the ratings again without a range: that "
+               "of the release is enough";
+    } else {
+        return 0;
+    }
+    refuse_cohort(error, DPMF_ERR_PRIVACY_REFUSED, why, hint);
+    error_place(error, store_path(store), 0, 0);
+    return DPMF_ERR_PRIVACY_REFUSED;
+}
+
 int release_options_cohort(const struct dpmf_release_options *options,
                            const struct dpmf_store *store, struct cohort *cohort,
                            struct dpmf_error *error) {
@@ -270,22 +298,7 @@ int release_options_cohort(const struct dpmf_release_options *options,
         error_place(error, store_path(store), 0, 0);
         return DPMF_ERR_PRIVACY_REFUSED;
     }
-    if (cohort->is_complete && layout->holds_events) {
-        refuse_cohort(error, DPMF_ERR_PRIVACY_REFUSED,
-                      "repeated events keep their latest time, and likes leave other ratings out: "
-                      "a user's first record may be missing",
-                      "leave {complete-histories} out: the ledger then adds releases up in full");
-        error_place(error, store_path(store), 0, 0);
-        return DPMF_ERR_PRIVACY_REFUSED;
-    }
-    if (cohort->is_complete && (layout->has_half || store_layout_is_half(layout))) {
-        refuse_cohort(error, DPMF_ERR_PRIVACY_REFUSED,
-                      "a half of a split is in it: first records may be in the other half",
-                      "leave {complete-histories} out, or give the ratings that were split");
-        error_place(error, store_path(store), 0, 0);
-        return DPMF_ERR_PRIVACY_REFUSED;
-    }
-    return 0;
+    return cohort->is_complete ? check_complete(store, error) : 0;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -15,6 +15,14 @@
  * and a later record of the same item, which replaces the one before, all make an old user look
  * new. dpmf sees one input at a time and cannot know. So releases of any periods add up, unless the
  * curator declares that histories are complete; and a sum that counts on it is not proven.
+ *
+ * What is refused. dpmf itself leaves records out: by settings (a range of ratings, likes, splits),
+ * by adding up events, and one by one where a record cannot be read. Settings are public and in the
+ * header of a store, so the declaration is refused where one of them may have taken a first record
+ * (release_options.c). Whether a record could be read is that one person's data. Refusing on its
+ * account, or calling the total something else, would show that such a record is there; so it
+ * decides nothing, for anyone, and the declaration says instead that a first record must be one
+ * that could be read. The same holds of a record that a later one of its item replaced.
  */
 #ifndef DPMF_STATEMENT_COHORT_H
 #define DPMF_STATEMENT_COHORT_H

@@ -87,9 +87,9 @@ static const char adds_up[] = "other releases of the same people add up with thi
                               "their periods: the same user may be in both";
 static const char does_not_add_up[] =
     "the curator declares that every release of these people was made from ratings that contain "
-    "the same first record of each user: it was never missing, and never replaced by a later "
-    "record of the same item; only if that is true, releases of periods that do not overlap do not "
-    "add up";
+    "the same first record of each user: it was never missing, never one that could not be read, "
+    "and never replaced by a later record of the same item; only if that is true, releases of "
+    "periods that do not overlap do not add up";
 
 static void put_date(struct dpmf_json *json, const char *key, const char *date) {
     if (date[0])
@@ -339,10 +339,10 @@ void statement_cohort_put(struct statement_page *page, const struct statement *s
         page,
         cohort->is_complete
             ? "The curator declares that every release of these people was made from ratings that "
-              "contain the same first record of each user: it was never missing, and never "
-              "replaced by a later record of the same item. If that is true, nobody takes part in "
-              "two releases of periods that do not overlap, and the costs of such releases "
-              "do not add up. If it is not, they do. dpmf cannot check it."
+              "contain the same first record of each user: it was never missing, never one that "
+              "could not be read, and never replaced by a later record of the same item. If that "
+              "is true, nobody takes part in two releases of periods that do not overlap, and the "
+              "costs of such releases do not add up. If it is not, they do. dpmf cannot check it."
             : "A user of this release may also be in a release of another period, if what "
               "that was made from lacks the user's first record, or a later one replaced it. "
               "So the costs of all releases of these people add up, whatever their periods.");

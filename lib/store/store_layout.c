@@ -110,6 +110,7 @@ void store_layout_join(struct store_layout *all, const struct store_layout *one)
     all->holds_events = one->holds_events;
     all->is_shard = before.is_shard || one->is_shard;
     all->is_queried = before.is_queried || one->is_queried;
+    all->is_ranged = before.is_ranged || one->is_ranged;
     all->has_half = before.has_half || one->has_half;
     all->lacks_times = one->lacks_times && (is_first || before.lacks_times);
     all->liked = one->liked;
@@ -199,6 +200,8 @@ enum {
     FLAG_SHARD = 1,
     FLAG_QUERIED = 2,
     FLAG_HALF_AMONG = 4,
+    FLAG_RANGED = 8,
+    FLAGS_KNOWN = FLAG_SHARD | FLAG_QUERIED | FLAG_HALF_AMONG | FLAG_RANGED,
 };
 
 static void put_u16(uint8_t *at, uint16_t value) {
@@ -259,7 +262,7 @@ void store_layout_write(const struct store_layout *layout, uint8_t bytes[STORE_L
     for (size_t i = 0; i < STORE_ROLES; i++) put_u16(bytes + AT_COLUMN + 2 * i, layout->column[i]);
     bytes[AT_FLAGS] =
         (uint8_t)((layout->is_shard ? FLAG_SHARD : 0) | (layout->is_queried ? FLAG_QUERIED : 0) |
-                  (layout->has_half ? FLAG_HALF_AMONG : 0));
+                  (layout->has_half ? FLAG_HALF_AMONG : 0) | (layout->is_ranged ? FLAG_RANGED : 0));
     bytes[AT_LIKED] = (uint8_t)layout->liked;
     if (layout->liked == STORE_LIKED_FROM) bytes_put_u64(bytes + AT_LIKE, bits_of(layout->like));
 }
@@ -283,7 +286,8 @@ bool store_layout_read(const uint8_t bytes[STORE_LAYOUT_BYTES], struct store_lay
     layout->is_shard = bytes[AT_FLAGS] & FLAG_SHARD;
     layout->is_queried = bytes[AT_FLAGS] & FLAG_QUERIED;
     layout->has_half = bytes[AT_FLAGS] & FLAG_HALF_AMONG;
-    sound = sound && (bytes[AT_FLAGS] & ~(FLAG_SHARD | FLAG_QUERIED | FLAG_HALF_AMONG)) == 0;
+    layout->is_ranged = bytes[AT_FLAGS] & FLAG_RANGED;
+    sound = sound && (bytes[AT_FLAGS] & ~FLAGS_KNOWN) == 0;
     sound = read_like(bytes, layout) && sound;
     return read_halves(bytes, layout) && sound;
 }

@@ -44,6 +44,8 @@ struct store_layout {
     /* A query, a view or functions of a database gave the records: others may decide about
      * each. */
     bool is_queried;
+    /* A setting of an import left out records that were read well: a range of ratings. */
+    bool is_ranged;
     bool has_half; /* several inputs, of which one was a half of a split: records may be missing */
     enum store_liked liked;
     double like; /* threshold of STORE_LIKED_FROM; else 0 */

@@ -61,10 +61,11 @@ const struct option train_private_options[] = {
      .help = "only users whose own first record is before this day"},
     {.id = OPTION_COMPLETE_HISTORIES, .name = "complete-histories", .value = {.kind = VALUE_NONE},
      .help = "declare that every release of this population is made from ratings that contain "
-             "the same first record of each user, never missing and never replaced by a later "
-             "record of the same item: the ledger then does not add up releases of periods that do "
-             "not overlap; "
-             "dpmf cannot check it, so its total is partial, not proven; refused for events"},
+             "the same first record of each user, never missing, never one that could not be read, "
+             "and never replaced by a later record of the same item: the ledger then does not add "
+             "up releases of periods that do not overlap; dpmf cannot check it, so its total is "
+             "partial, not proven; refused for events, halves of splits, and stores that were "
+             "imported with --rating-range"},
     {.id = OPTION_ABOUT, .name = "about", .value = {VALUE_FILE, "FILE", "about.txt", NULL, NULL},
      .help = "what you declare about the release, lines of \"name: text\": controller, contact, "
              "data, period, intended_use, region, date, review, expiry, erasure and more; "

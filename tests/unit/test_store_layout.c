@@ -120,11 +120,12 @@ static void flags_are_kept(void **state) {
     struct store_layout read, layout = store_layout_declared();
     layout.is_shard = true;
     layout.is_queried = true;
+    layout.is_ranged = true;
     layout.liked = STORE_LIKED_FROM;
     layout.like = 3.5;
     store_layout_write(&layout, bytes);
     assert_true(store_layout_read(bytes, &read));
-    assert_true(read.is_shard && read.is_queried && read.like == 3.5);
+    assert_true(read.is_shard && read.is_queried && read.is_ranged && read.like == 3.5);
     assert_int_equal(read.liked, STORE_LIKED_FROM);
     assert_false(store_layout_is_by_record(&read));
     for (size_t i = 18; i < STORE_LAYOUT_BYTES; i++) {

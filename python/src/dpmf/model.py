@@ -95,10 +95,10 @@ class Model(Measured):
         is left out. Releases of other periods still add up with this one in the ledger.
     complete_histories : bool
         Declares that every release of this population is made from ratings that contain the same
-        first record of each user, never missing and never replaced by a later record of the same
-        item. The
-        ledger then does not add up releases of periods that do not overlap; dpmf cannot check it,
-        so that total is partial, not proven. Refused for events.
+        first record of each user, never missing, never one that could not be read, and never
+        replaced by a later record of the same item. The ledger then does not add up releases of
+        periods that do not overlap; dpmf cannot check it, so that total is partial, not proven.
+        Refused for events, halves of splits and stores that were imported with a range of ratings.
     about : dict or path, optional
         What you declare about a release: ``{"controller": "Example Library", "contact": ...}``,
         with the names of docs/formats/about.md. It is published, and marked as not verified.

@@ -55,6 +55,10 @@ make half.dpr --users-since 2026-01-01 --complete-histories
 head -2 r.csv >one.csv
 dpmf import -q half.dpr one.csv --on-error skip -o among.dpr
 make among.dpr --users-since 2026-01-01 --complete-histories
+dpmf import -q r.csv --on-error skip --rating-range 1:5 -o ranged.dpr # nobody is outside of it
+make ranged.dpr --users-since 2026-01-01 --complete-histories
+dpmf import -q ranged.dpr one.csv --on-error skip -o among.dpr
+make among.dpr --users-since 2026-01-01 --complete-histories
 dpmf import -q r.csv --on-error skip --like any -o likes.dpr
 for likes in likes.dpr 'r.csv --goal ranking --like 4'; do
     # shellcheck disable=SC2086
