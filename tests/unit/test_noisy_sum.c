@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "kernels/kernels.h"
 #include "mechanisms/bias_release.h"
 #include "mechanisms/residual_user.h"
@@ -21,6 +22,7 @@
 #include "random/random.h"
 #include "store_triples.h"
 #include "temp_dir.h"
+#include "thread_cluster.h"
 
 enum { N_ITEMS = 60, N_USERS = 300 };
 
@@ -562,6 +564,166 @@ static void test_ended_rounds(void **state) {
     private_ratings_free(ratings);
 }
 
+/* Progress that another thread is reporting is not waited for; kernels that this machine lacks are
+ * refused before anything is summed; and sums that no cache holds need no parts in 32 bits. */
+static void test_other_circumstances(void **state) {
+    const struct world *world = *state;
+    enum { LARGE = (1 << 22) + 1 };
+    const int order[] = {0, 1, 2};
+    struct private_ratings *ratings = pack(world, order, 3, false, 1 << 30);
+    struct secure_random random;
+    struct watched watched = {.stop_at = 1, .summed_code = DPMF_ERR_BASE_CANCELLED};
+    const struct noisy_sum_watch watch = {&watched, see_sums, see_published};
+    struct statement statement = {0};
+    struct dpmf_run run = dpmf_run_default();
+    struct noisy_sum_context context = {.ratings = ratings,
+                                        .random = &random,
+                                        .memory = UINT64_C(1) << 40,
+                                        .run = &run,
+                                        .statement = &statement};
+    const struct noisy_sum_shape small = {"x", 2, 1, 2, 1}, large = {"x", LARGE, 1, 2, 1};
+    double out[4], all = 1, sigma;
+    run.progress = count_progress;
+    run.progress_self = &watched;
+    secure_random_init_insecure(&random, 5);
+    pthread_mutex_init(&context.progress_lock, NULL);
+    assert_int_equal(thread_pool_init(&context.pool, 1, NULL), 0);
+    pthread_mutex_lock(&context.progress_lock);
+    assert_int_equal(
+        noisy_sum_release(&context, &small, 1, contribute_all, &all, out, &sigma, NULL), 0);
+    assert_int_equal(watched.n_progress, 0);
+    pthread_mutex_unlock(&context.progress_lock);
+
+    const char *before = getenv("DPMF_KERNELS");
+    char *kept = before ? strdup(before) : NULL;
+    setenv("DPMF_KERNELS", "abacus", 1);
+    assert_int_equal(
+        noisy_sum_release(&context, &small, 1, contribute_all, &all, out, &sigma, NULL),
+        DPMF_ERR_USAGE_VALUE);
+    kept ? setenv("DPMF_KERNELS", kept, 1) : unsetenv("DPMF_KERNELS");
+    free(kept);
+
+    run.progress = NULL;
+    context.watch = &watch; /* its 4 million draws are not waited for */
+    assert_int_equal(
+        noisy_sum_release(&context, &large, 1, contribute_all, &all, out, &sigma, NULL),
+        DPMF_ERR_BASE_CANCELLED);
+    assert_int_equal(watched.difference, -3 * (int64_t)grid); /* three users, exactly */
+    assert_int_equal(statement.n_releases, 1);
+    thread_pool_free(context.pool);
+    pthread_mutex_destroy(&context.progress_lock);
+    private_ratings_free(ratings);
+}
+
+/* ---- several processes ------------------------------------------------------------------------ */
+
+/* What two ranks do, of whom the second loses its connection at one of its messages. */
+struct ranks {
+    const struct private_ratings *ratings;
+    double mu[2];
+    size_t fail_at, n_messages; /* of the second */
+    int code[2];
+    size_t n_releases[2];
+};
+
+struct connection {
+    const struct dpmf_cluster *inner;
+    struct ranks *ranks;
+};
+
+static int is_lost(struct connection *connection, struct dpmf_error *error) {
+    struct ranks *ranks = connection->ranks;
+    if (connection->inner->rank != 1 || ++ranks->n_messages != ranks->fail_at) return 0;
+    return error_set(error, DPMF_ERR_CLUSTER_LOST, "the connection is lost");
+}
+
+static int lossy_send(void *self, int to, int tag, const void *bytes, size_t n,
+                      struct cluster_request **request, struct dpmf_error *error) {
+    struct connection *connection = self;
+    const struct dpmf_cluster *inner = connection->inner;
+    int code = is_lost(connection, error);
+    return code < 0 ? code : inner->ops->begin_send(inner->self, to, tag, bytes, n, request, error);
+}
+
+static int lossy_receive(void *self, int from, int tag, void *bytes, size_t n,
+                         struct cluster_request **request, struct dpmf_error *error) {
+    struct connection *connection = self;
+    const struct dpmf_cluster *inner = connection->inner;
+    int code = is_lost(connection, error);
+    return code < 0 ? code
+                    : inner->ops->begin_receive(inner->self, from, tag, bytes, n, request, error);
+}
+
+static int lossy_test(void *self, struct cluster_request **request, struct dpmf_error *error) {
+    const struct dpmf_cluster *inner = ((struct connection *)self)->inner;
+    return inner->ops->test(inner->self, request, error);
+}
+
+static int lossy_wait(void *self, struct cluster_request **request, struct dpmf_error *error) {
+    const struct dpmf_cluster *inner = ((struct connection *)self)->inner;
+    return inner->ops->wait(inner->self, request, error);
+}
+
+static const char *lossy_host(void *self, int rank) {
+    const struct dpmf_cluster *inner = ((struct connection *)self)->inner;
+    return inner->ops->host(inner->self, rank);
+}
+
+static void release_as_rank(void *self, const struct dpmf_cluster *inner) {
+    static const struct cluster_ops lossy = {.begin_send = lossy_send,
+                                             .begin_receive = lossy_receive,
+                                             .test = lossy_test,
+                                             .wait = lossy_wait,
+                                             .host = lossy_host};
+    struct ranks *ranks = self;
+    struct connection connection = {inner, ranks};
+    struct dpmf_cluster cluster = *inner;
+    struct statement statement = {0};
+    struct secure_random random;
+    const struct noisy_sum_shape shape = {"x", 200, 1, 2, 1};
+    struct noisy_sum_context context = {.ratings = ranks->ratings,
+                                        .random = &random,
+                                        .memory = 1 << 20,
+                                        .statement = &statement,
+                                        .cluster = &cluster};
+    double out[202], all = 1, sigma;
+    cluster.ops = &lossy;
+    cluster.self = &connection;
+    secure_random_init_insecure(&random, 5 + (uint64_t)inner->rank);
+    if (thread_pool_init(&context.pool, 1, NULL) != 0) return;
+    ranks->code[inner->rank] = noisy_sum_release(&context, &shape, ranks->mu[inner->rank],
+                                                 contribute_all, &all, out, &sigma, NULL);
+    ranks->n_releases[inner->rank] = statement.n_releases;
+    thread_pool_free(context.pool);
+}
+
+/* A rank that loses its connection, at any message of a release, lists no release; nor do ranks
+ * that do not agree on what is to be released. */
+static void test_ranks_that_fail(void **state) {
+    const struct world *world = *state;
+    const int order[] = {0, 1, 2};
+    struct ranks whole = {.ratings = pack(world, order, 3, false, 1 << 30), .mu = {1, 1}};
+    assert_int_equal(thread_cluster_run(2, 60, release_as_rank, &whole), 0);
+    assert_true(whole.code[0] == 0 && whole.code[1] == 0);
+    assert_true(whole.n_releases[0] == 1 && whole.n_releases[1] == 1);
+    assert_true(whole.n_messages > 6);
+    for (size_t i = 1; i <= whole.n_messages; i++) {
+        struct ranks ranks = {.ratings = whole.ratings, .mu = {1, 1}, .fail_at = i};
+        assert_int_equal(thread_cluster_run(2, 0.05, release_as_rank, &ranks), 0);
+        assert_true(ranks.code[1] < 0);
+        assert_int_equal(ranks.n_releases[1], 0);
+        assert_int_equal(ranks.n_releases[0], ranks.code[0] == 0);
+    }
+    struct ranks unlike = {.ratings = whole.ratings, .mu = {1, 2}};
+    assert_int_equal(thread_cluster_run(2, 60, release_as_rank, &unlike), 0);
+    for (int r = 0; r < 2; r++) {
+        assert_int_equal(unlike.code[r], DPMF_ERR_PRIVACY_REFUSED);
+        assert_int_equal(unlike.n_releases[r], 0);
+    }
+    struct private_ratings *ratings = (struct private_ratings *)(uintptr_t)whole.ratings;
+    private_ratings_free(ratings);
+}
+
 /* A mechanism whose rows are not what it promised: in order, in range, as many as there is room
  * for. */
 struct wrong_rows {
@@ -626,6 +788,8 @@ int main(void) {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_what_exact_sums_cannot_hold),
         cmocka_unit_test(test_ended_rounds),
+        cmocka_unit_test(test_other_circumstances),
+        cmocka_unit_test(test_ranks_that_fail),
         cmocka_unit_test(test_rows_are_checked),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);
