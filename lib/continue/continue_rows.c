@@ -11,12 +11,14 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "continue/continue_tastes.h"
 #include "rank/ials.h"
 
 enum {
-    TEAM = 8,      /* rows that are solved together */
-    STEPS = 2,     /* steps of conjugate gradients for an old row: more change nothing */
-    STEPS_NEW = 8, /* steps for a row that has nothing but its new ratings */
+    TEAM = 8,        /* rows that are solved together */
+    STEPS = 2,       /* steps of conjugate gradients for an old row: more change nothing */
+    STEPS_RANKS = 4, /* the same when it ranks, where pairs make the system worse */
+    STEPS_NEW = 8,   /* steps for a row that has nothing but its new ratings */
 };
 
 /* A row being solved, but for its vectors. */
@@ -24,7 +26,9 @@ struct lane {
     uint64_t first, end; /* its ratings */
     uint32_t row;
     uint32_t steps;
-    float count; /* old ratings behind it */
+    uint32_t group;       /* number of the C that holds it */
+    float count;          /* old ratings behind it */
+    const float *weights; /* weights of its events; NULL: all weigh 1 */
     float penalty, bias_penalty;
     float scale, bias_scale; /* the preconditioner */
     float d, r, p, q;        /* the bias's numbers in `work`'s vectors of these names */
@@ -140,9 +144,10 @@ void continue_rows_free(struct continue_rows *rows) {
 uint64_t continue_rows_bytes(const struct kernel_set *kernels, uint32_t k, uint64_t n_rows,
                              int threads) {
     const uint64_t width = kernels->padded_k(k), square = width * width;
-    return ials_bytes(kernels, k, threads) + square * (sizeof(double) + 3 * sizeof(float)) +
+    return ials_bytes(kernels, k, threads) +
+           square * (sizeof(double) + (1 + 2 * CONTINUE_TASTES) * sizeof(float)) +
            (uint64_t)threads * 6 * TEAM * width * sizeof(float) +
-           n_rows * (kernels->stride(k) + 2) * sizeof(float);
+           n_rows * (kernels->stride(k) + 3) * sizeof(float);
 }
 
 static float dot(const struct continue_rows *rows, const float *a, const float *b) {
@@ -177,25 +182,67 @@ static double weigh(const struct continue_rows *rows, const struct factor_matrix
     return total;
 }
 
-int continue_moments_find(struct continue_moments *moments, const struct continue_rows *rows,
-                          const struct factor_matrix *before, const float *counts,
-                          struct dpmf_error *error) {
-    struct factor_matrix weighted = {0};
+static int make_moments(struct continue_moments *moments, const struct continue_rows *rows,
+                        uint32_t n, struct dpmf_error *error) {
+    *moments = (struct continue_moments){.n = n,
+                                         .square = floats(n * rows->width * rows->width),
+                                         .mean = floats(rows->width),
+                                         .trace = memory_alloc_zero(n, sizeof(double))};
+    return moments->square && moments->mean && moments->trace ? 0 : error_no_memory(error);
+}
+
+/* C number `at`, of rows that count as often as `counts` says. */
+static int find_one(struct continue_moments *moments, const struct continue_rows *rows, uint32_t at,
+                    const struct factor_matrix *before, const float *counts,
+                    struct factor_matrix *weighted, struct dpmf_error *error) {
     double *mean = memory_alloc_zero(rows->width, sizeof *mean);
-    *moments = (struct continue_moments){.square = floats(rows->width * rows->width),
-                                         .mean = floats(rows->width)};
-    int code = mean && moments->square && moments->mean
-                   ? factor_matrix_init(&weighted, before->n, before->stride, 0, error)
-                   : error_no_memory(error);
-    if (code == 0) {
-        double total = weigh(rows, before, counts, &weighted, mean);
-        if (!(total > 0)) total = 1; /* nothing is behind any row, and nothing holds any */
-        for (size_t c = 0; c < rows->width; c++) moments->mean[c] = (float)(mean[c] / total);
-        ials_gramian(rows->ials, &weighted, rows->square);
-        moments->trace = put_square(rows, 1 / total, moments->square);
+    if (!mean) return error_no_memory(error);
+    double total = weigh(rows, before, counts, weighted, mean);
+    if (!(total > 0)) total = 1; /* nothing is behind any row, and nothing holds any */
+    for (size_t c = 0; c < rows->width; c++) moments->mean[c] = (float)(mean[c] / total);
+    ials_gramian(rows->ials, weighted, rows->square);
+    moments->trace[at] =
+        put_square(rows, 1 / total, moments->square + at * rows->width * rows->width);
+    free(mean);
+    return 0;
+}
+
+/* One for each group of rows that are alike. */
+static int find_by_taste(struct continue_moments *moments, const struct continue_rows *rows,
+                         const struct continue_side *held, const struct factor_matrix *before,
+                         const float *counts, struct factor_matrix *weighted,
+                         struct dpmf_error *error) {
+    const uint32_t k = (uint32_t)rows->k;
+    struct continue_tastes tastes;
+    int code = continue_tastes_find(&tastes, rows->kernels, k, held, error);
+    if (code < 0) return code;
+    float *weights = memory_alloc((size_t)before->n + 1, sizeof *weights);
+    code = make_moments(moments, rows, tastes.n, error);
+    if (code == 0 && !weights) code = error_no_memory(error);
+    for (uint32_t at = 0; code == 0 && at < tastes.n; at++) {
+        continue_tastes_weigh(&tastes, rows->kernels, k, at, before, counts, weights);
+        code = find_one(moments, rows, at, before, weights, weighted, error);
+    }
+    moments->group = tastes.group;
+    tastes.group = NULL;
+    continue_tastes_free(&tastes);
+    free(weights);
+    return code;
+}
+
+int continue_moments_find(struct continue_moments *moments, const struct continue_rows *rows,
+                          const struct continue_side *held, const struct factor_matrix *before,
+                          const float *counts, struct dpmf_error *error) {
+    struct factor_matrix weighted = {0};
+    *moments = (struct continue_moments){0};
+    int code = factor_matrix_init(&weighted, before->n, before->stride, 0, error);
+    if (code == 0 && rows->rule.ranks)
+        code = find_by_taste(moments, rows, held, before, counts, &weighted, error);
+    else if (code == 0) {
+        code = make_moments(moments, rows, 1, error);
+        if (code == 0) code = find_one(moments, rows, 0, before, counts, &weighted, error);
     }
     factor_matrix_free(&weighted);
-    free(mean);
     if (code < 0) continue_moments_free(moments);
     return code;
 }
@@ -203,6 +250,8 @@ int continue_moments_find(struct continue_moments *moments, const struct continu
 void continue_moments_free(struct continue_moments *moments) {
     free(moments->square);
     free(moments->mean);
+    free(moments->trace);
+    free(moments->group);
     *moments = (struct continue_moments){0};
 }
 
@@ -257,10 +306,29 @@ static double penalty_of(const struct continue_rows *rows, double n_ratings) {
                      pow(n_ratings + rule->unobserved * (double)rows->other->n, rule->exponent);
 }
 
+/* What the new ratings say about a row. @return how much they weigh together */
+static float read_lane(const struct continue_rows *rows, struct work *work, size_t i,
+                       double *squares) {
+    const struct continue_side *side = rows->side;
+    struct lane *lane = &work->lane[i];
+    double n = 0;
+    for (uint64_t j = lane->first; j < lane->end; j++) {
+        const uint32_t of = side->other[j];
+        const float weight = lane->weights ? lane->weights[j - lane->first] : 1;
+        const float y = side->value ? side->value[j] - rows->other->biases[of] : 1;
+        work->left[j - lane->first] = weight * y;
+        lane->r += y;
+        n += (double)weight;
+        *squares += (double)(weight * rows->norms[of]);
+    }
+    return (float)n;
+}
+
 /* The right-hand side at a, and what the preconditioner needs to know. */
 static void begin_lane(const struct continue_rows *rows, struct work *work, size_t i,
                        uint64_t number) {
     const struct continue_side *side = rows->side;
+    const struct continue_moments *moments = rows->moments;
     struct lane *lane = &work->lane[i];
     const uint32_t at = side->row[number];
     const size_t width = rows->width;
@@ -271,28 +339,23 @@ static void begin_lane(const struct continue_rows *rows, struct work *work, size
     *lane = (struct lane){.first = side->start[number],
                           .end = side->start[number + 1],
                           .row = at,
+                          .group = moments->group ? moments->group[number] : 0,
                           .count = side->counts[at]};
-    const float n = (float)(lane->end - lane->first);
-    lane->steps = lane->count > 0 ? STEPS : STEPS_NEW;
+    if (side->weight && lane->count > 0) lane->weights = side->weight + lane->first;
+    const float n = read_lane(rows, work, i, &squares);
+    lane->steps = !(lane->count > 0) ? STEPS_NEW : rows->rule.ranks ? STEPS_RANKS : STEPS;
     memset(r, 0, width * sizeof *r);
     memset(sum, 0, width * sizeof *sum);
-    for (uint64_t j = lane->first; j < lane->end; j++) {
-        const uint32_t of = side->other[j];
-        const float y = side->value ? side->value[j] - rows->other->biases[of] : 1;
-        work->left[j - lane->first] = y;
-        lane->r += y;
-        squares += (double)rows->norms[of];
-    }
     pull(rows, lane, rows->nothing, 1, NULL, sum);
     pull(rows, lane, rows->nothing, 1, work->left, r);
-    pull(rows, lane, a, -a_bias, NULL, r);
+    pull(rows, lane, a, -a_bias, lane->weights, r);
     lane->r -= dot(rows, sum, a) + n * a_bias;
     const double before = penalty_of(rows, (double)lane->count);
     const double now = penalty_of(rows, (double)lane->count + (double)n);
     add(r, (float)(before - now), a, width);
     lane->penalty = (float)now;
-    lane->scale = (float)(now + (double)lane->count * rows->moments->trace + rows->pairs_trace +
-                          squares / (double)rows->k);
+    lane->scale = (float)(now + (double)lane->count * moments->trace[lane->group] +
+                          rows->pairs_trace + squares / (double)rows->k);
     if (!(lane->scale > 0))
         lane->scale = 1; /* a new row without an event: there is nothing to do */
     lane->bias_penalty = side->bias_hold > 0
@@ -310,14 +373,27 @@ static bool is_any_held(const struct work *work, size_t n) {
     return false;
 }
 
+/* q := C p, for all lanes at once where there is one C. */
+static void apply_moments(const struct continue_rows *rows, const struct work *work, size_t n,
+                          const float *p, float *q) {
+    const struct continue_moments *moments = rows->moments;
+    const size_t width = rows->width;
+    if (moments->n == 1 && is_any_held(work, n)) {
+        rows->kernels->times(moments->square, p, n, width, q);
+        return;
+    }
+    memset(q, 0, n * width * sizeof *q);
+    for (size_t i = 0; i < n; i++)
+        if (!work->lane[i].is_done && work->lane[i].count > 0)
+            rows->kernels->times(moments->square + work->lane[i].group * width * width,
+                                 p + i * width, 1, width, q + i * width);
+}
+
 /* q := A p for all lanes that are not done. */
 static void apply(const struct continue_rows *rows, struct work *work, size_t n, const float *p,
                   float *q) {
     const size_t width = rows->width;
-    if (is_any_held(work, n))
-        rows->kernels->times(rows->moments->square, p, n, width, q);
-    else
-        memset(q, 0, n * width * sizeof *q);
+    apply_moments(rows, work, n, p, q);
     if (rows->pairs) rows->kernels->times(rows->pairs, p, n, width, work->product);
     for (size_t i = 0; i < n; i++) {
         struct lane *lane = &work->lane[i];
@@ -329,7 +405,7 @@ static void apply(const struct continue_rows *rows, struct work *work, size_t n,
                 lane->count * (to[c] + lane->p * rows->moments->mean[c]) + lane->penalty * own[c];
         if (rows->pairs) add(to, 1, more, width);
         memset(more, 0, width * sizeof *more);
-        pull(rows, lane, own, -lane->p, NULL, more);
+        pull(rows, lane, own, -lane->p, lane->weights, more);
         add(to, -1, more, width);
         lane->q = lane->count * (dot(rows, rows->moments->mean, own) + lane->p) +
                   lane->bias_penalty * lane->p + dot(rows, work->sum + i * width, own) +

@@ -54,6 +54,7 @@ struct continuation {
     struct continue_model model;
     struct rating_rows ratings; /* new data, for a model that predicts ratings */
     struct event_rows events;   /* new data, for a model that ranks */
+    float *event_weights;       /* what they weigh for items that are not new */
     uint64_t n_new;             /* ratings or events */
     struct continue_side users, items;
     uint32_t *near_users, *near_items; /* numbers of those that later epochs solve for */
@@ -288,6 +289,30 @@ static void count_likes(struct continuation *self) {
     for (uint64_t i = 0; i < model->now.item_ids.n; i++) model->item_counts[i] *= share;
 }
 
+/* The share of the events of a row, old and new, that are new. */
+static float new_share(const uint64_t *start, uint64_t number, const float *counts,
+                       const uint32_t *rows) {
+    const float n = (float)(start[number + 1] - start[number]);
+    return n / (n + counts[rows[number]]);
+}
+
+/* An item's event weighs as much as it is news to its user or to the item. */
+static int weigh_events(struct continuation *self, struct dpmf_error *error) {
+    const struct event_rows *events = &self->events;
+    const struct continue_model *model = &self->model;
+    const uint64_t *start = events->items.start;
+    self->event_weights = memory_alloc((size_t)events->n_events + 1, sizeof(float));
+    if (!self->event_weights) return error_no_memory(error);
+    for (uint64_t i = 0; i < store_n_items(self->store); i++)
+        for (uint64_t j = start[i]; j < start[i + 1]; j++) {
+            const float of_user = new_share(events->users.start, events->items.other[j],
+                                            model->user_counts, model->user_rows);
+            const float of_item = new_share(start, i, model->item_counts, model->item_rows);
+            self->event_weights[j] = 1 - (1 - of_user) * (1 - of_item);
+        }
+    return 0;
+}
+
 static int read_events(struct continuation *self, struct dpmf_error *error) {
     const struct continue_model *model = &self->model;
     struct event_rows *events = &self->events;
@@ -302,12 +327,14 @@ static int read_events(struct continuation *self, struct dpmf_error *error) {
         return DPMF_ERR_INPUT_EMPTY;
     }
     count_likes(self);
+    code = weigh_events(self, error);
+    if (code < 0) return code;
     renumber(events->users.other, events->n_events, model->item_rows);
     renumber(events->items.other, events->n_events, model->user_rows);
     self->users =
         (struct continue_side){.start = events->users.start, .other = events->users.other};
-    self->items =
-        (struct continue_side){.start = events->items.start, .other = events->items.other};
+    self->items = (struct continue_side){
+        .start = events->items.start, .other = events->items.other, .weight = self->event_weights};
     return 0;
 }
 
@@ -352,11 +379,11 @@ static int make_rows(struct continuation *self, struct dpmf_error *error) {
         code =
             continue_rows_init(&self->rows, self->kernels, model->now.k, &rule, self->pool, error);
     if (code == 0)
-        code = continue_moments_find(&self->user_moments, self->rows, &model->before.users,
-                                     model->user_counts, error);
+        code = continue_moments_find(&self->user_moments, self->rows, &self->items,
+                                     &model->before.users, model->user_counts, error);
     if (code == 0)
-        code = continue_moments_find(&self->item_moments, self->rows, &model->before.items,
-                                     model->item_counts, error);
+        code = continue_moments_find(&self->item_moments, self->rows, &self->users,
+                                     &model->before.items, model->item_counts, error);
     return code;
 }
 
@@ -485,6 +512,7 @@ static void free_all(struct continuation *self) {
     best_epoch_free(&self->best);
     free(self->near_users);
     free(self->near_items);
+    free(self->event_weights);
     rating_rows_free(&self->ratings);
     event_rows_free(&self->events);
     continue_model_free(&self->model);

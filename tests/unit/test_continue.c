@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "continue/continue_rows.h"
+#include "continue/continue_tastes.h"
 #include "numerics/cholesky.h"
 
 enum { OWN = 21, OTHER = 17, MOST = 9, K_MAX = 5 };
@@ -22,7 +23,7 @@ struct bed {
     struct factor_matrix before, own, other;
     uint64_t start[OWN + 1];
     uint32_t row[OWN], at[OWN * MOST];
-    float value[OWN * MOST], counts[OWN], other_counts[OTHER];
+    float value[OWN * MOST], weight[OWN * MOST], counts[OWN], other_counts[OTHER];
     size_t k;
 };
 
@@ -56,6 +57,7 @@ static void make_bed(struct bed *bed, const struct kernel_set *set, size_t k, bo
         for (uint64_t j = 0; j < n; j++) {
             bed->at[bed->start[i] + j] = (uint32_t)(j * OTHER / n);
             bed->value[bed->start[i] + j] = (float)(2 * draw(&random));
+            bed->weight[bed->start[i] + j] = (float)(1 + j % 3) / 3;
         }
         bed->start[i + 1] = bed->start[i] + n;
     }
@@ -76,6 +78,7 @@ static struct continue_side side_of(struct bed *bed, bool ranks, double hold) {
                                   .start = bed->start,
                                   .other = bed->at,
                                   .value = ranks ? NULL : bed->value,
+                                  .weight = ranks ? bed->weight : NULL,
                                   .counts = bed->counts,
                                   .bias_hold = hold,
                                   .before = &bed->before,
@@ -88,12 +91,33 @@ static void put_f(const struct bed *bed, uint64_t j, bool ranks, double *f) {
     f[bed->k] = ranks ? 0 : 1;
 }
 
+/* How often each row of the other side counts in the C that holds row i: as often as it was rated
+ * or, when it ranks, as the sum of all rows of that group predicts. @return the sum of them */
+static double count_plainly(const struct bed *bed, const uint8_t *group, uint64_t i,
+                            double *counts) {
+    double total = 0;
+    for (uint64_t j = 0; j < OTHER; j++) counts[j] = group ? 0 : (double)bed->other_counts[j];
+    for (uint64_t row = 0; group && row < OWN; row++)
+        for (uint64_t j = 0; group[row] == group[i] && bed->counts[row] > 0 && j < OTHER; j++)
+            for (size_t c = 0; c < bed->k; c++)
+                counts[j] += (double)bed->before.rows[row * bed->before.stride + c] *
+                             (double)bed->other.rows[j * bed->other.stride + c];
+    for (uint64_t j = 0; j < OTHER; j++) {
+        if (counts[j] < 0) counts[j] = 0;
+        total += counts[j];
+    }
+    return total;
+}
+
 /* Row i by the definition of continue_rows.h, all of x at once. */
 static void solve_plainly(const struct bed *bed, const struct continue_rule *rule, double hold,
-                          uint64_t i, double *x) {
+                          const uint8_t *group, uint64_t i, double *x) {
     const size_t k = bed->k, width = k + 1;
-    const double n0 = (double)bed->counts[i], n1 = (double)(bed->start[i + 1] - bed->start[i]);
-    double A[(K_MAX + 1) * (K_MAX + 1)] = {0}, a[K_MAX + 1], f[K_MAX + 1], total = 0;
+    const double n0 = (double)bed->counts[i];
+    const bool is_weighted = rule->ranks && n0 > 0;
+    double A[(K_MAX + 1) * (K_MAX + 1)] = {0}, a[K_MAX + 1], f[K_MAX + 1], counts[OTHER], n1 = 0;
+    for (uint64_t r = bed->start[i]; r < bed->start[i + 1]; r++)
+        n1 += is_weighted ? (double)bed->weight[r] : 1;
     double old_penalty = rule->penalty * n0, penalty = rule->penalty * (n0 + n1);
     if (rule->ranks) {
         const double pairs = rule->unobserved * OTHER;
@@ -102,11 +126,10 @@ static void solve_plainly(const struct bed *bed, const struct continue_rule *rul
     }
     for (size_t c = 0; c < k; c++) a[c] = (double)bed->before.rows[i * bed->before.stride + c];
     a[k] = (double)bed->before.biases[i];
-    for (uint64_t j = 0; j < OTHER; j++) total += (double)bed->other_counts[j];
+    const double total = count_plainly(bed, group, i, counts);
     for (uint64_t j = 0; j < OTHER; j++) {
         put_f(bed, j, rule->ranks, f);
-        const double weight =
-            n0 * (double)bed->other_counts[j] / total + (rule->ranks ? rule->unobserved : 0);
+        const double weight = n0 * counts[j] / total + (rule->ranks ? rule->unobserved : 0);
         for (size_t r = 0; r < width; r++)
             for (size_t c = 0; c < width; c++) A[r * width + c] += weight * f[r] * f[c];
     }
@@ -116,11 +139,12 @@ static void solve_plainly(const struct bed *bed, const struct continue_rule *rul
     x[k] = rule->ranks || hold > 0 ? 0 : -rule->bias_penalty * n1 * a[k];
     for (uint64_t r = bed->start[i]; r < bed->start[i + 1]; r++) {
         put_f(bed, bed->at[r], rule->ranks, f);
+        const double weight = is_weighted ? (double)bed->weight[r] : 1;
         double e = rule->ranks ? 1 : (double)bed->value[r] - (double)bed->other.biases[bed->at[r]];
         for (size_t c = 0; c < width; c++) e -= f[c] * a[c];
         for (size_t c = 0; c < width; c++) {
-            x[c] += e * f[c];
-            for (size_t b = 0; b < width; b++) A[c * width + b] += f[c] * f[b];
+            x[c] += weight * e * f[c];
+            for (size_t b = 0; b < width; b++) A[c * width + b] += weight * f[c] * f[b];
         }
     }
     assert_int_equal(cholesky_factor(A, width), 0);
@@ -141,12 +165,13 @@ static void check_sweeps(const struct kernel_set *set, size_t k, bool ranks, dou
     const struct continue_side side = side_of(&bed, ranks, hold);
     assert_int_equal(thread_pool_init(&pool, 2, NULL), 0);
     assert_int_equal(continue_rows_init(&rows, set, (uint32_t)k, &rule, pool, NULL), 0);
-    assert_int_equal(continue_moments_find(&moments, rows, &bed.other, bed.other_counts, NULL), 0);
+    assert_int_equal(
+        continue_moments_find(&moments, rows, &side, &bed.other, bed.other_counts, NULL), 0);
     for (int sweep = 0; sweep < 12; sweep++)
         assert_int_equal(continue_rows_sweep(rows, &side, &bed.other, &moments, NULL, NULL, NULL),
                          0);
     for (uint64_t i = 0; i < OWN; i++) {
-        solve_plainly(&bed, &rule, hold, i, x);
+        solve_plainly(&bed, &rule, hold, moments.group, i, x);
         for (size_t c = 0; c < k; c++)
             assert_true(fabs((double)bed.own.rows[i * bed.own.stride + c] - x[c]) < 2e-4);
         if (!ranks) assert_true(fabs((double)bed.own.biases[i] - x[k]) < 2e-4);
@@ -184,8 +209,9 @@ static void test_threads_and_rest(void **state) {
         const struct continue_side side = side_of(&beds[t], false, 0);
         assert_int_equal(thread_pool_init(&pool, t == 0 ? 1 : 5, NULL), 0);
         assert_int_equal(continue_rows_init(&rows, set, K_MAX, &rule, pool, NULL), 0);
-        assert_int_equal(
-            continue_moments_find(&moments, rows, &beds[t].other, beds[t].other_counts, NULL), 0);
+        assert_int_equal(continue_moments_find(&moments, rows, &side, &beds[t].other,
+                                               beds[t].other_counts, NULL),
+                         0);
         assert_int_equal(
             continue_rows_sweep(rows, &side, &beds[t].other, &moments, NULL, NULL, NULL), 0);
         continue_moments_free(&moments);
@@ -218,8 +244,8 @@ static void test_counts_hold(void **state) {
         const struct continue_side side = side_of(&bed, false, 0);
         assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);
         assert_int_equal(continue_rows_init(&rows, set, K_MAX, &rule, pool, NULL), 0);
-        assert_int_equal(continue_moments_find(&moments, rows, &bed.other, bed.other_counts, NULL),
-                         0);
+        assert_int_equal(
+            continue_moments_find(&moments, rows, &side, &bed.other, bed.other_counts, NULL), 0);
         assert_int_equal(continue_rows_sweep(rows, &side, &bed.other, &moments, NULL, NULL, NULL),
                          0);
         for (size_t i = 0; i < OWN * bed.own.stride; i++)
@@ -258,8 +284,9 @@ static void test_near_new(void **state) {
         }
         assert_int_equal(thread_pool_init(&pool, 2, NULL), 0);
         assert_int_equal(continue_rows_init(&rows, set, K_MAX, &rule, pool, NULL), 0);
-        assert_int_equal(
-            continue_moments_find(&moments, rows, &beds[t].other, beds[t].other_counts, NULL), 0);
+        assert_int_equal(continue_moments_find(&moments, rows, &side, &beds[t].other,
+                                               beds[t].other_counts, NULL),
+                         0);
         assert_int_equal(
             continue_rows_sweep(rows, &side, &beds[t].other, &moments, NULL, NULL, NULL), 0);
         continue_moments_free(&moments);
@@ -283,12 +310,51 @@ static void test_near_new(void **state) {
     free_bed(&beds[1]);
 }
 
+/* Rows that point the same way are in one group, whatever their lengths, and its C is of what they
+ * predict; with nothing to predict, or nobody to group, it is of what has events. */
+static void test_tastes(void **state) {
+    (void)state;
+    const struct kernel_set *set = kernel_set_choose(NULL);
+    struct bed bed;
+    struct continue_tastes tastes;
+    float weights[OTHER];
+    make_bed(&bed, set, 2, true);
+    for (uint64_t i = 0; i < OWN - 5; i++) {
+        float *row = bed.before.rows + i * bed.before.stride;
+        row[0] = i % 2 == 0 ? (float)(i + 1) : 0.01f * (float)i;
+        row[1] = i % 2 == 0 ? 0.01f * (float)i : (float)(i + 1);
+    }
+    for (uint64_t j = 0; j < OTHER; j++) {
+        bed.other.rows[j * bed.other.stride] = j == 3 ? 1 : -1;
+        bed.other.rows[j * bed.other.stride + 1] = -1;
+    }
+    const struct continue_side side = side_of(&bed, true, 0);
+    assert_int_equal(continue_tastes_find(&tastes, set, 2, &side, NULL), 0);
+    for (uint64_t i = 0; i < OWN - 5; i++)
+        for (uint64_t j = i + 1; j < OWN - 5; j++)
+            if (i % 2 != j % 2) assert_int_not_equal(tastes.group[i], tastes.group[j]);
+    continue_tastes_weigh(&tastes, set, 2, tastes.group[2], &bed.other, bed.other_counts, weights);
+    for (uint64_t j = 0; j < OTHER; j++) assert_true((weights[j] > 0) == (j == 3));
+    continue_tastes_weigh(&tastes, set, 2, tastes.group[1], &bed.other, bed.other_counts, weights);
+    assert_memory_equal(weights, bed.other_counts, sizeof weights);
+    continue_tastes_free(&tastes);
+
+    memset(bed.counts, 0, sizeof bed.counts);
+    assert_int_equal(continue_tastes_find(&tastes, set, 2, &side, NULL), 0);
+    assert_int_equal(tastes.n, 1);
+    continue_tastes_weigh(&tastes, set, 2, 0, &bed.other, bed.other_counts, weights);
+    assert_memory_equal(weights, bed.other_counts, sizeof weights);
+    continue_tastes_free(&tastes);
+    free_bed(&bed);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sweeps_are_dense_solves),
         cmocka_unit_test(test_threads_and_rest),
         cmocka_unit_test(test_counts_hold),
         cmocka_unit_test(test_near_new),
+        cmocka_unit_test(test_tastes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
