@@ -1506,6 +1506,8 @@ struct dpmf_release_report {
                                     from the ratings? */
     bool ratings_on_disk;        /* the ratings were larger than run->memory */
     char release_id[40];         /* id of the release */
+    bool is_popularity_alone;    /* a release of events in which taste counts nothing: the rule or
+                                    the vote left it out, which both follow from noisy sums */
     const char *mechanism;       /* name of the mechanism */
 
     /* The ledger, without this release in `before_spending` and with it at the end. All 0 when the

@@ -215,13 +215,13 @@ EXPORT(int32_t, facts, const uint16_t *years, const uint64_t *start, const uint1
     return code == 0 ? fit_again() : code;
 }
 
-/* Items, factors, offset, min, max, whether there is a dial, whether it is of events, and from
- * which rating on something is one, which may be -Infinity. */
+/* Items, factors, offset, min, max, whether there is a dial, whether it is of events, from which
+ * rating on something is one, which may be -Infinity, and how much taste counts. */
 EXPORT(int32_t, describe, void) {
     if (!model) return fail("no release is open");
     const double facts[] = {
-        (double)info.items,      (double)info.factors,   info.offset, info.min, info.max,
-        info.has_counts ? 1 : 0, is_of_events() ? 1 : 0, info.like};
+        (double)info.items,      (double)info.factors,   info.offset, info.min,         info.max,
+        info.has_counts ? 1 : 0, is_of_events() ? 1 : 0, info.like,   info.taste_weight};
     enum { FACTS = sizeof facts / sizeof facts[0] };
     if (!has_room(FACTS)) return no_memory();
     memcpy(answer, facts, sizeof facts);

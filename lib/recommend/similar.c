@@ -45,6 +45,28 @@ static bool could_be_best(const struct likeness *likeness, uint64_t other, float
     return !((double)product < (worst - likeness->error) * (length * other_length));
 }
 
+/* The integral of sin^m from 0 to the angle whose cosine is c. */
+static double sine_power(unsigned m, double c) {
+    const double s = sqrt(1 - c * c);
+    double integral = m % 2 ? 1 - c : acos(c), power = m % 2 ? s * s : s;
+    for (unsigned i = m % 2 ? 3 : 2; i <= m; i += 2) {
+        integral = ((double)(i - 1) * integral - c * power) / (double)i;
+        power *= s * s;
+    }
+    return integral;
+}
+
+/* A random direction of k dimensions has an angle t to a given one with a density like
+ * sin(t)^(k - 2). */
+double dpmf_model_similar_by_chance(const struct dpmf_model *model, double cosine) {
+    if (!model || model->factors.k == 0 || isnan(cosine)) return NAN;
+    const double others = (double)model->factors.items.n - 1;
+    const double c = fmin(fmax(cosine, -1), 1);
+    const uint32_t k = model->factors.k;
+    if (k == 1) return others * (c > -1 ? 0.5 : 1); /* there are two directions */
+    return others * fmax(sine_power(k - 2, c) / sine_power(k - 2, -1), 0);
+}
+
 int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t n,
                            struct dpmf_scored_item *out, struct dpmf_error *error) {
     int code = arguments_check(error, n > 0 ? "model out" : "model", model, out);

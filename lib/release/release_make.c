@@ -636,6 +636,8 @@ static void fill_report(struct private_run *self, double started) {
                                      : accountant_epsilon(report->mu, self->options->delta);
     report->delta = self->statement.delta;
     report->factors = (uint32_t)self->model.K;
+    report->is_popularity_alone =
+        self->mechanism->ranks && (self->model.K == 0 || self->model.taste_weight == 0);
     report->noisy_rounds = (uint32_t)self->statement.n_releases;
     report->mechanism = self->mechanism->name;
     report->seconds = clock_now() - started;

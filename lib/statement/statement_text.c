@@ -217,6 +217,11 @@ static void put_assumptions(struct statement_page *page, const struct statement 
 
 /* ---- for specialists ------------------------------------------------------------------------- */
 
+/* Popularity is measured in two noisy sums, and taste in more (mechanisms/events). */
+static bool is_popularity_alone(const struct statement *statement) {
+    return statement_is_of_events(statement) && statement->n_releases == 2;
+}
+
 static void put_accounting(struct statement_page *page, const struct statement *statement,
                            const struct statement_figures *figures) {
     statement_page_line(page, "\nFor specialists\n");
@@ -237,6 +242,11 @@ static void put_accounting(struct statement_page *page, const struct statement *
                             statement_number_count(release->coordinates).text,
                             statement_number_count(release->sigma).text, release->bits,
                             statement_number_exact(figures->release[i]).text);
+    }
+    if (is_popularity_alone(statement)) {
+        statement_page_line(page, "%s", "");
+        statement_page_say(page, "Both are popularity: for so few people, so little budget or so "
+                                 "few items the rule measures nothing else.");
     }
     statement_page_line(page, "\n      mu of all together, by exact composition   %s",
                         statement_number_exact(figures->mu).text);

@@ -416,6 +416,18 @@ static void tell_result(struct invocation *invocation, const struct dpmf_release
                         text_seconds(report->seconds).text, invocation->value[OPTION_OUTPUT]);
 }
 
+/* The release says so itself, and so it is public. */
+static void tell_popularity_alone(struct terminal *terminal,
+                                  const struct dpmf_release_report *report) {
+    if (!report->is_popularity_alone) return;
+    terminal_warning_print(
+        terminal,
+        report->factors == 0
+            ? "this release is popularity alone: with so few people, so little epsilon or so few "
+              "items, noise hides which items go together"
+            : "this release is popularity alone: by the users' noisy vote, taste counts nothing");
+}
+
 /* After every release: what it adds up to. */
 static void tell_spent(struct terminal *terminal, const struct dpmf_release_report *report) {
     const struct dpmf_ledger_population *spent = &report->spent;
@@ -467,6 +479,8 @@ static int print_json(const struct invocation *invocation, const struct dpmf_sto
         dpmf_json_double(json, "mu", report->mu);
     dpmf_json_uint(json, "releases", report->noisy_rounds);
     dpmf_json_uint(json, "factors", report->factors);
+    if (strcmp(report->mechanism, "events") == 0)
+        dpmf_json_bool(json, "popularity_alone", report->is_popularity_alone);
     dpmf_json_string(json, "release_id", report->release_id);
     dpmf_json_uint(json, "users", report->users);
     dpmf_json_uint(json, "ratings", report->ratings);
@@ -656,6 +670,7 @@ int train_private_run(struct invocation *invocation) {
     tell_chains(terminal, &report);
     tell_warnings(terminal, &options, &report);
     tell_result(invocation, &report);
+    tell_popularity_alone(terminal, &report);
     tell_spent(terminal, &report);
     terminal_phases_print(terminal);
     return command_has(invocation, OPTION_JSON) ? print_json(invocation, &read, &report)

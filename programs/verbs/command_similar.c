@@ -5,10 +5,12 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/shared_options.h"
+#include "cli/text.h"
 #include "dpmf_text.h"
 #include "shared/model_use.h"
 #include "shared/own_ratings.h"
@@ -44,8 +46,10 @@ const struct verb verb_similar = {
             "With --ratings the items that someone has rated are left out, and beside each of the "
             "others is the score that dpmf recommend gives it for them.",
             MINE_PARAGRAPH,
-            "With --json it prints one object per line with to, item, cosine and rank; score with "
-            "--ratings, and title where --catalogue has one.",
+            "A release may have so few factors that much of its list is chance, and a warning then "
+            "says how many items would be as similar if all vectors pointed in random directions.",
+            "With --json it prints one object per line with to, item, cosine, rank and by_chance, "
+            "that number for each item; score with --ratings, and title where --catalogue has one.",
         },
     .groups = {{"Options", own_options}, {"How ratings are read", input_options}},
     .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
@@ -63,6 +67,9 @@ const struct verb verb_similar = {
 /* ---- what it does ---------------------------------------------------------------------------- */
 
 enum { TOP_MOST = 100000 };
+
+/* Share of a list that chance would give, from which on that is said. */
+static const double CHANCE_NOTED = 0.25;
 
 struct comparing {
     struct invocation *invocation;
@@ -93,6 +100,7 @@ static int print_json(const struct comparing *c, const struct dpmf_scored_item *
         dpmf_json_double(json, "cosine", (double)items[i].score);
         if (c->scores != NULL) dpmf_json_double(json, "score", c->scores[i]);
         dpmf_json_uint(json, "rank", i + 1);
+        dpmf_json_double(json, "by_chance", dpmf_model_similar_by_chance(c->model, items[i].score));
         dpmf_json_end_object(json);
         status = report_json_print(json);
     }
@@ -128,12 +136,28 @@ static bool score_all(struct comparing *c, const struct dpmf_scored_item *items,
     return c->scores != NULL;
 }
 
+/* A release has as many factors as its noise allows, which may be too few to tell items apart. */
+static void note_chance(struct comparing *c, const struct dpmf_scored_item *items, size_t n) {
+    const double chance = dpmf_model_similar_by_chance(c->model, items[n - 1].score);
+    const bool is_all = n + 1 >= c->info.items;
+    char text[300];
+    if (strcmp(c->info.kind, "release") != 0 || is_all || !(chance >= CHANCE_NOTED * (double)n))
+        return;
+    snprintf(text, sizeof text,
+             "%s tell few items apart: of %s in random directions, %s would be as similar as the "
+             "last of these by chance",
+             text_count(c->info.factors, "noisy factor").text,
+             text_count(c->info.items, "item").text, text_number((uint64_t)(chance + 0.5)).text);
+    terminal_warning_print(&c->invocation->terminal, text);
+}
+
 static int show(struct comparing *c, struct dpmf_scored_item *items, size_t n) {
     n = keep_unrated(c, items, n);
     if (n == 0)
         return terminal_error_print(STATUS_NO, NULL, "the model has no other item%s",
                                     c->own.n > 0 ? " that is not rated" : "");
     if (!score_all(c, items, n)) return model_use_no_memory();
+    note_chance(c, items, n);
     if (command_has(c->invocation, OPTION_JSON)) return print_json(c, items, n);
     model_items_print(c->model, &c->catalogue, "cosine", items, "score", c->scores, n);
     return STATUS_DONE;
@@ -144,8 +168,9 @@ static int find_similar(struct comparing *c) {
     size_t room = c->n + c->own.n; /* some of the most alike may be rated */
     if (c->info.factors == 0)
         return terminal_error_print(STATUS_NO, "give a model with factors",
-                                    "%s: there are no vectors to compare: it holds biases alone",
-                                    c->invocation->operands[0]);
+                                    "%s: there are no vectors to compare: it holds %s alone",
+                                    c->invocation->operands[0],
+                                    strcmp(c->info.goal, "ranking") == 0 ? "popularity" : "biases");
     if (room > c->info.items) room = (size_t)c->info.items;
     struct dpmf_scored_item *items = calloc(room + 1, sizeof *items);
     if (items == NULL) return model_use_no_memory();

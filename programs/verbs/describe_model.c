@@ -32,6 +32,11 @@ static uint32_t epochs_asked(const struct dpmf_model_info *info) {
     return dpmf_parse_uint64(digits, &epochs) == 0 && epochs <= UINT32_MAX ? (uint32_t)epochs : 0;
 }
 
+/* Whether a release that ranks knows no taste. */
+static bool is_popularity_alone(const struct dpmf_model_info *info) {
+    return info->factors == 0 || info->taste_weight == 0;
+}
+
 static bool is_ranking(const struct dpmf_model_info *info) {
     return strcmp(info->goal, "ranking") == 0;
 }
@@ -148,6 +153,7 @@ static int print_release_json(const char *path, const struct dpmf_model_info *in
     dpmf_json_uint(json, "factors", info->factors);
     if (is_ranking(info)) {
         dpmf_json_double(json, "taste_weight", info->taste_weight);
+        dpmf_json_bool(json, "popularity_alone", is_popularity_alone(info));
     } else {
         dpmf_json_double(json, "offset", info->offset);
         dpmf_json_double(json, "factor_penalty", info->factor_penalty);
@@ -215,8 +221,13 @@ static void print_release(const char *path, const struct dpmf_model_info *info,
     if (error->code == 0) print_users(statement);
     if (is_ranking(info)) {
         printf("  %-10s ranking items, by scores that are not ratings\n", "goal");
-        printf("  %-10s counts %s beside popularity\n", "taste",
-               info->factors > 0 ? text_double(info->taste_weight).text : "nothing");
+        if (is_popularity_alone(info))
+            printf("  %-10s counts nothing: %s\n", "taste",
+                   info->factors > 0 ? "popularity alone, by the users' noisy vote"
+                                     : "popularity alone, for noise hides which items go together");
+        else
+            printf("  %-10s counts %s beside popularity\n", "taste",
+                   text_double(info->taste_weight).text);
         printf("  %-10s %s\n", "file", text_bytes(info->file_bytes).text);
         return;
     }

@@ -4,6 +4,7 @@ and what may not."""
 from __future__ import annotations
 
 import unittest
+import warnings
 
 import numpy as np
 import scipy.sparse
@@ -136,6 +137,29 @@ class Private(FolderTest):
         self.assertFalse(set(catalogue[:3]) & set(best.items.tolist()))
         of_ratings = self.release(users, items, ratings, catalogue=catalogue, goal="ranking")
         self.assertTrue(np.array_equal(model.item_factors_, of_ratings.item_factors_))
+
+    def test_popularity_alone_says_so(self):
+        users, items, _ = counted()
+        with quiet(), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            few = dpmf.Model(epsilon=0.1, insecure_noise_seed=1, random_state=None,
+                             catalogue=sorted(set(items.tolist()))).fit(users, items)
+        self.assertTrue(few.report_["is_popularity_alone"])
+        self.assertIn("popularity alone", " ".join(str(one.message) for one in told))
+        with self.assertRaisesRegex(dpmf.KindError, "popularity alone"):
+            few.similar_items(few.items_[0])
+
+    def test_few_factors_say_how_little_is_similar(self):
+        users = np.repeat(np.arange(4000), 15)
+        items = np.random.default_rng(1).integers(0, 200, 60000)
+        model = self.release(users, items, catalogue=range(200))
+        k = model.item_factors_.shape[1]
+        self.assertGreater(k, 0)
+        with self.assertWarnsRegex(dpmf.DpmfWarning, f"{k} noisy factors tell few items apart"):
+            model.similar_items(3, n=50)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.similar_items(3, n=199)  # all there are
 
     def test_a_range_is_refused(self):
         users, items, _ = counted()

@@ -176,7 +176,7 @@ function showPicks() {
     $("picks-heading").replaceChildren(...(alike !== null ? tParts("picksAlike", { title: emphasis(alike) }) :
         [t(ratings.size ? "picksHeading" : "picksStart")]));
     $("picks-lead").textContent = picksLead();
-    $("dial-box").hidden = !release.hasDial || release.factors === 0 || ratings.size === 0 || alike !== null;
+    $("dial-box").hidden = !release.hasDial || release.factors === 0 || release.isPopularityAlone || ratings.size === 0 || alike !== null;
     $("alike-end").hidden = alike === null;
     $("more").hidden = picks.length < shown || shown >= 200;
     const unseen = [...hidden].filter((item) => !ratings.has(item)).length; /* what is rated would not come back */

@@ -135,6 +135,7 @@ function showPrivacy(said) {
         make("li", { text: t("limitPeople") }), ...said.outside.map(outsideLine),
         make("li", { text: t("limitPage") }));
     $("statement").textContent = said.text;
-    $("about").textContent = [t("aboutTitles", { n: release.items }), t("aboutFactors", { n: release.factors }),
+    const holds = release.isPopularityAlone ? t("aboutPopularity") : t("aboutFactors", { n: release.factors });
+    $("about").textContent = [t("aboutTitles", { n: release.items }), holds,
         t("aboutRelease", { id: said.release_id.slice(0, 8) }), t("aboutMade", { version: textAt(wasm.version()) })].join(" · ");
 }

@@ -7,8 +7,9 @@ const FACTORS_MAX = 512; /* the first star costs their cube, which must not be f
 function openAll() {
     openRelease();
     ask("describe");
-    const [items, factors, offset, min, max, hasDial, isOfEvents, like] = answers(8);
+    const [items, factors, offset, min, max, hasDial, isOfEvents, like, tasteWeight] = answers(9);
     release = { items, factors, offset, min, max, hasDial: hasDial > 0, isOfEvents: isOfEvents > 0 };
+    release.isPopularityAlone = release.isOfEvents && (factors === 0 || tasteWeight === 0);
     if (factors > FACTORS_MAX)
         throw new Error(t("troubleFactors", { n: factors, most: FACTORS_MAX }));
     scale = makeScale(min, max, release.isOfEvents, like);

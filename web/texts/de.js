@@ -312,6 +312,7 @@ TEXTS.de = {
     stampNot: "NICHT PRIVAT. Diese Veröffentlichung ist für Tests oder Forschung gemacht. Nichts von dem, was folgt, ist versprochen.",
     aboutTitles: ["{n} Titel", "{n} Titel"],
     aboutFactors: ["{n} Faktor", "{n} Faktoren"],
+    aboutPopularity: "nur Beliebtheit",
     aboutRelease: "Veröffentlichung {id}",
     aboutMade: "gemacht mit dpmf {version}",
     // See en.js

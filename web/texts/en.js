@@ -316,6 +316,7 @@ TEXTS.en = {
     stampNot: "NOT PRIVATE. This release was made for tests or research. None of what follows is promised.",
     aboutTitles: ["{n} title", "{n} titles"],
     aboutFactors: ["{n} factor", "{n} factors"],
+    aboutPopularity: "popularity alone",
     aboutRelease: "release {id}",
     aboutMade: "made with dpmf {version}",
     // What is wrong with a page that cannot be used, and more about histories

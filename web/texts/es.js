@@ -312,6 +312,7 @@ TEXTS.es = {
     stampNot: "NO PRIVADO. Esta publicación se hizo para pruebas o investigación. Nada de lo que sigue se promete.",
     aboutTitles: ["{n} título", "{n} títulos"],
     aboutFactors: ["{n} factor", "{n} factores"],
+    aboutPopularity: "solo popularidad",
     aboutRelease: "publicación {id}",
     aboutMade: "hecha con dpmf {version}",
     // See en.js

@@ -312,6 +312,7 @@ TEXTS.fr = {
     stampNot: "NON PRIVÉ. Cette publication a été faite pour des tests ou la recherche. Rien de ce qui suit n'est promis.",
     aboutTitles: ["{n} titre", "{n} titres"],
     aboutFactors: ["{n} facteur", "{n} facteurs"],
+    aboutPopularity: "la popularité seule",
     aboutRelease: "publication {id}",
     aboutMade: "faite avec dpmf {version}",
     // See en.js

@@ -312,6 +312,7 @@ TEXTS.ja = {
     stampNot: "プライバシーの保証なし。この公開データは試験か研究のために作られました。以下は何も約束されません。",
     aboutTitles: ["{n} 作品"],
     aboutFactors: ["因子 {n}"],
+    aboutPopularity: "人気のみ",
     aboutRelease: "公開データ {id}",
     aboutMade: "dpmf {version} で作成",
     // See en.js

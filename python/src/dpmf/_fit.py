@@ -43,7 +43,8 @@ TRAIN_REPORT = ("epochs", "seconds", "updates_per_second", "train_rmse", "valid_
 ADAPT_REPORT = ("trials", "is_averages", "train_ratings", "valid_ratings", "valid_rmse",
                 "averages_rmse", "seconds")
 PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "noisy_rounds", "seconds", "release_id",
-                  "mechanism", "users", "ratings", "not_in_catalogue", "out_of_range",
+                  "mechanism", "is_popularity_alone", "users", "ratings",
+                  "not_in_catalogue", "out_of_range",
                   "users_left_out", "wishes", "users_with_a_wish", "wishes_of_nobody",
                   "wishes_twice", "wishes_above", "users_as_items", "users_as_categories",
                   "users_of_other_periods", "users_without_time")
@@ -480,6 +481,14 @@ def _tell_people(report: Any) -> bool:
     return bool(report.users_as_items or report.users_as_categories)
 
 
+def _tell_popularity_alone(report: Any) -> None:
+    if report.is_popularity_alone and report.factors == 0:
+        warn("this release is popularity alone: with so few people, so little epsilon or so few "
+             "items, noise hides which items go together")
+    elif report.is_popularity_alone:
+        warn("this release is popularity alone: by the users' noisy vote, taste counts nothing")
+
+
 def _tell_before_spending(report: Any) -> None:
     """Warns of what the curator should know first. On a terminal there is time to interrupt; where
     warnings are errors, the fit ends here, and nothing is spent."""
@@ -536,6 +545,7 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
                 deliver(fitted)
             finally:
                 _log_spent(spent)
+            _tell_popularity_alone(report)
 
         options.put("before_spending", run.before_spending(_tell_before_spending))
         options.put("before_spending_self", run.handle)

@@ -24,10 +24,13 @@ from ._seen import Seen, recommend_known
 from ._tables import feature_files
 from ._values import flag, is_path, memory_bytes, path_bytes, shown, whole
 from .errors import (KindError, NotFittedError, PrivacyRefused, UnknownIdError, check, new_error,
-                     usage)
+                     usage, warn)
 from .history import History, Titles, read_history
 from .statement import PrivacyStatement
 from .user import Explanation, Ratings, Recommendations, User, clip_to_scale, order_of
+
+# The share of a list of similar items that chance would give, from which on that is said.
+CHANCE_NOTED = 0.25
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -713,13 +716,26 @@ class Model(Measured):
 
     def similar_items(self, item: Id, n: int = 10) -> Recommendations:
         """The n items whose vectors point in the most similar direction, with the cosines; the item
-        itself is left out."""
+        itself is left out. A release may have so few factors that much of the list is chance, and
+        a warning then says how much."""
         shelf = self._ready.shelf
         number = shelf.find_item(item)
+        if not shelf.file.info.factors:
+            held = "popularity" if shelf.file.ranks else "biases"
+            raise KindError(lib.DPMF_ERR_MODEL_KIND,
+                            f"there are no vectors to compare: this model holds {held} alone",
+                            "use a model with factors")
         scored, error = shelf.room(n), new_error()
         count = check(lib.dpmf_model_similar(shelf.file.model, number, len(scored),
                                              pointer("struct dpmf_scored_item *", scored), error),
                       error)
+        if count and shelf.file.is_release:
+            chance = lib.dpmf_model_similar_by_chance(shelf.file.model, scored["score"][count - 1])
+            info = shelf.file.info
+            if count + 1 < info.items and chance >= CHANCE_NOTED * count:
+                warn(f"{info.factors} noisy factor{'s' if info.factors > 1 else ''} tell few items "
+                     f"apart: of {info.items} items in random directions, {chance:.0f} would be as "
+                     "similar as the last of these by chance")
         return shelf.ranked(scored[:count])
 
     def explain(self, ratings: Ratings, item: Id, taste: Optional[float] = None,

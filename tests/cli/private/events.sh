@@ -16,7 +16,7 @@ dpmf privacy verify a.safetensors | head -1
 dpmf privacy show a.safetensors | grep -cw 'ratings\?'
 dpmf privacy show a.safetensors | grep -o '^      \(popularity\|round .\|vote\) ' | uniq -c
 dpmf describe a.safetensors |
-    sed 's/with [0-9]* factors/with factors/; s/counts .* beside/counts so much beside/; /file /d'
+    sed 's/with [0-9]* factors/with factors/; s/ counts .*/ counts so much/; /file /d'
 
 echo "== events, with counts; a store knows"
 dpmf export -q r.dpr --csv ratings.csv
