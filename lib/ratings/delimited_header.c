@@ -431,6 +431,19 @@ bool delimited_names_otherwise(const struct delimited *layout, const struct row 
            is_elsewhere(row, layout->column[COLUMN_TIME], COLUMN_TIME, &found);
 }
 
+/* Where bad records are dropped, a header that cannot be read would be taken for one of them, and
+ * its columns for those of a file without a header. A private run refuses any guess, in its own
+ * words. */
+static int refuse_unreadable(const struct text_source *source, int64_t line,
+                             struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_HEADER,
+              "the first line cannot be read, so that nobody knows whether it names the columns");
+    error_hint(error, "write its quotes as CSV does, or say what the columns are with {columns}, "
+                      "e.g. {columns user,item,rating}");
+    error_place(error, source->name, line, 1);
+    return DPMF_ERR_INPUT_HEADER;
+}
+
 /* Skips a header, if there is one. `named`: whether it names the user, the item and the
  * rating. */
 static int read_header(struct text_source *source, struct delimited *layout,
@@ -441,8 +454,15 @@ static int read_header(struct text_source *source, struct delimited *layout,
     size_t at = 0;
     int64_t lines = 0;
     *named = false;
-    if (!preview_next(preview, layout, &at, &lines, &row)) return 0;
     bool typed = header == HEADER_TYPED, listed = options->columns != NULL;
+    bool must_be_read = source->skip_bad && !listed && !options->by_record;
+    if (!preview_next(preview, layout, &at, &lines, &row)) {
+        const bool is_too_long = source->carry_n - source->carry_at > source->record_max;
+        return must_be_read && is_too_long ? refuse_unreadable(source, 1, error) : 0;
+    }
+    if (must_be_read && row.fault != ROW_SOUND)
+        return refuse_unreadable(source, source->lines_before + lines - (int64_t)row.newlines,
+                                 error);
     bool is_there = listed ? is_passed_over(&row, layout) : typed || is_header(&row, 2);
     if (!is_there && !listed && options->events) {
         int code = settle_nameless(source, layout, error);

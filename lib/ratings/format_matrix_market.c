@@ -108,6 +108,9 @@ static int read_size(const struct text_source *source, const char *line, size_t 
         if (!whole_word(&words, i, size[i]))
             return refuse(source, number, words.text[i] - line + 1,
                           "the size line has something other than a whole number", hint, error);
+    if (matrix->entries > 0 && (matrix->layout.max_user == 0 || matrix->layout.max_item == 0))
+        return refuse(source, number, 1, "the size line has entries, but no rows or no columns",
+                      hint, error);
     matrix->size_line = number;
     matrix->entries_column = words.text[2] - line + 1;
     return 0;
@@ -186,16 +189,16 @@ static int begin_matrix_market(struct text_source *source, const struct dpmf_inp
     return code;
 }
 
+/* The number of entries is the header's, and yet a line more or less is somebody's: where records
+ * are read each by itself it must not decide whether there is a store. Then it is a remark. */
 static void finish_matrix_market(struct text_source *source, struct record_batch *batch) {
     const struct matrix_market *matrix = source->state;
     if (batch->failure.code != 0 || source->n_records == matrix->entries) return;
-    record_batch_reject(batch, DPMF_ERR_INPUT_COUNT, matrix->size_line, matrix->entries_column,
-                        source->n_records < matrix->entries ? "was the file cut short?" : NULL,
-                        "the size line has %llu entries, but %llu follow",
-                        (unsigned long long)matrix->entries, (unsigned long long)source->n_records);
-    struct dpmf_error *error = batch->failure.code != 0 ? &batch->failure : &batch->first_rejected;
-    if (error->code == DPMF_ERR_INPUT_COUNT)
-        error_place(error, source->name, error->line, error->column);
+    struct dpmf_error *error = source->skip_bad ? &batch->remark : &batch->failure;
+    error_set(error, DPMF_ERR_INPUT_COUNT, "the size line has %llu entries, but %llu follow",
+              (unsigned long long)matrix->entries, (unsigned long long)source->n_records);
+    if (source->n_records < matrix->entries) error_hint(error, "was the file cut short?");
+    error_place(error, source->name, matrix->size_line, matrix->entries_column);
 }
 
 static bool sniff_matrix_market(const struct first_line *line) {

@@ -35,7 +35,7 @@ static bool may_be_empty(const struct import *import, const struct dpmf_error *e
     return error->code == DPMF_ERR_INPUT_EMPTY && import->n_inputs > 1;
 }
 
-static void warn_of_empty(struct import *import, const struct dpmf_error *error) {
+static void warn_of(struct import *import, const struct dpmf_error *error) {
     char words[2 * DPMF_ERROR_TEXT_MAX + 64], text[2 * DPMF_ERROR_TEXT_MAX];
     dpmf_error_format(error, NULL, NULL, words, sizeof words);
     dpmf_error_write(text, sizeof text, "%s", words);
@@ -365,7 +365,7 @@ static int account_batch(struct import *import, const struct record_batch *batch
 static int end_source(struct import *import, struct read_job *job, struct dpmf_error *error) {
     struct source *source = job->source;
     if (!source) {
-        warn_of_empty(import, &job->empty);
+        warn_of(import, &job->empty);
         return 0;
     }
     struct dpmf_error reason = {0};
@@ -374,11 +374,12 @@ static int end_source(struct import *import, struct read_job *job, struct dpmf_e
     if (reason.code == DPMF_ERR_INPUT_EMPTY && is_declared) {
         code = 0; /* run_import decides when all have been read */
     } else if (code < 0 && may_be_empty(import, &reason)) {
-        warn_of_empty(import, &reason);
+        warn_of(import, &reason);
         code = 0;
     }
     if (code < 0 && error) *error = reason;
     if (code == 0) code = account_batch(import, &job->batch, error);
+    if (code == 0 && job->batch.remark.code) warn_of(import, &job->batch.remark);
     store_layout_join(&import->layout, &source->layout);
     snprintf(import->report->format, sizeof import->report->format, "%s", source->format);
     atomic_fetch_add(&import->bytes_before, source->bytes_read(source));

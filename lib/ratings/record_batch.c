@@ -23,6 +23,7 @@ void record_batch_begin(struct record_batch *batch) {
     batch->n_headers = 0;
     batch->first_rejected.code = 0;
     batch->failure.code = 0;
+    batch->remark.code = 0;
 }
 
 static bool hand_over(struct record_batch *batch) {

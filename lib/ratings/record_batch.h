@@ -60,6 +60,7 @@ struct record_batch {
     uint64_t n_headers;               /* rejected records that are headers of other tables */
     struct dpmf_error first_rejected; /* its line is relative to the chunk: 1 = the chunk's first */
     struct dpmf_error failure;        /* what ended the reading; code 0 when nothing did */
+    struct dpmf_error remark;         /* what is odd about all of an input; code 0: nothing */
 };
 
 /* What the value of a record is called. */

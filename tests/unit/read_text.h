@@ -115,6 +115,7 @@ static inline char *read_text(const void *bytes, size_t n, const struct dpmf_inp
         fprintf(out, "skipped %llu, ", (unsigned long long)tally.skipped);
         read_text_put_error(out, "first:", &tally.first);
     }
+    if (code == 0 && batch.remark.code) read_text_put_error(out, "remark:", &batch.remark);
     fputc('\0', out);
     fclose(out);
     return text;

@@ -105,6 +105,16 @@ static void csv_reads_quotes(void **state) {
     expect_skip(NULL, "user,item,rating\n\"evil,2,3\n1,2,3\n4,5,1\n\"6\",7,5\n",
                 "1 2 3\n4 5 1\n6 7 5\nskipped 1, first: DPMF_ERR_INPUT_QUOTE t:2:1: the quote that "
                 "opens here is never closed\n");
+    /* Of the first line nobody knows whether it names the columns. */
+    static const char unreadable[] =
+        "failed: DPMF_ERR_INPUT_HEADER t:1:1: the first line cannot be read, so that nobody knows "
+        "whether it names the columns\n";
+    expect_skip(NULL, "item,\"user,rating\n1,2,3\n", unreadable);
+    expect_skip("tsv", "item\t\"user\trating\n1\t2\t3\n", unreadable);
+    expect_skip("libmf", "1 \"2 3\n1 2 3\n",
+                "1 2 3\nskipped 1, first: DPMF_ERR_INPUT_ID t:1:3: item id \"\"2\" is not a whole "
+                "number from "
+                "0 to 2^63-1\n"); /* which has no header */
 }
 
 static void csv_refuses_bad_quotes(void **state) {
@@ -287,6 +297,8 @@ static void matrix_market_is_read(void **state) {
         {"%%MatrixMarket matrix coordinate real general\n% x\n", "t:1:1: the size line is missing"},
         {"%%MatrixMarket matrix coordinate real general\n1 2\n",
          "t:2:1: the size line does not have three numbers"},
+        {"%%MatrixMarket matrix coordinate real general\n1 0 3\n",
+         "t:2:1: the size line has entries, but no rows or no columns"},
         {"%%MatrixMarket matrix coordinate real general\n1 -2 3\n",
          "t:2:3: the size line has something other than a whole number"},
     };
@@ -307,8 +319,8 @@ static void matrix_market_is_read(void **state) {
     expect(NULL, NULL, HEAD "1 4 1\n1 3 1\n1 2 1\n",
            "failed: DPMF_ERR_INPUT_COUNT t:2:5: the size line has 2 entries, but 3 follow\n");
     expect_skip(NULL, HEAD "1 4 1\n",
-                "1 4 1\nskipped 1, first: DPMF_ERR_INPUT_COUNT t:2:5: the size line has 2 entries, "
-                "but 1 follow\n");
+                "1 4 1\nremark: DPMF_ERR_INPUT_COUNT t:2:5: the size line has 2 entries, but 1 "
+                "follow\n");
 #undef HEAD
 }
 
