@@ -21,6 +21,8 @@
 #include "mechanisms/mechanism.h"
 #include "numerics/lanczos.h"
 #include "random/random.h"
+#include "statement/accountant.h"
+#include "statement/statement_rounds.h"
 #include "store_triples.h"
 #include "temp_dir.h"
 
@@ -300,14 +302,15 @@ static void end_world(struct world *world) {
     private_ratings_free(world->ratings);
 }
 
+static struct statement listed; /* of the last run */
+
 /* Runs a mechanism and checks what it says it spent. */
 static void run(const struct world *world, const struct mechanism *mechanism, double mu,
                 int threads, struct public_model *model) {
-    static struct statement statement;
     struct secure_random random;
     struct noisy_sum_context context = {
-        .ratings = world->ratings, .random = &random, .memory = 1 << 28, .statement = &statement};
-    memset(&statement, 0, sizeof statement);
+        .ratings = world->ratings, .random = &random, .memory = 1 << 28, .statement = &listed};
+    memset(&listed, 0, sizeof listed);
     secure_random_init_insecure(&random, 5);
     pthread_mutex_init(&context.progress_lock, NULL);
     assert_int_equal(thread_pool_init(&context.pool, threads, NULL), 0);
@@ -326,10 +329,10 @@ static void run(const struct world *world, const struct mechanism *mechanism, do
         .sums = &context, .catalogue = &world->catalogue, .mu = mu, .posterior = &rule};
     assert_int_equal(mechanism->run(&input, model, NULL), 0);
     if (!mechanism->is_conditional)
-        assert_true(statement_mu(&statement) <= mu && statement_mu(&statement) > 0.999 * mu);
-    assert_int_equal(context.n_passes, statement.n_releases);
-    for (size_t i = 0; i < statement.n_releases; i++)
-        assert_true(statement.releases[i].draws == statement.releases[i].coordinates);
+        assert_true(statement_mu(&listed) <= mu && statement_mu(&listed) > 0.999 * mu);
+    assert_int_equal(context.n_passes, listed.n_releases);
+    for (size_t i = 0; i < listed.n_releases; i++)
+        assert_true(listed.releases[i].draws == listed.releases[i].coordinates);
     thread_pool_free(context.pool);
     pthread_mutex_destroy(&context.progress_lock);
 }
@@ -449,6 +452,55 @@ static void test_something_is_learned(void **state) {
     end_world(&world);
 }
 
+/* ---- rounds by the rule ---------------------------------------------------------------------- */
+
+/* What a mechanism does is what `privacy verify` expects of it, with factors and without, and
+ * nothing else is: no other noise, no round less, none of another name. */
+static void check_rounds(const struct world *world, const struct mechanism *mechanism,
+                         double epsilon) {
+    struct public_model model;
+    run(world, mechanism, accountant_mu(epsilon, 1e-5), 2, &model);
+    listed.mechanism = mechanism->name;
+    listed.epsilon = epsilon;
+    listed.delta = 1e-5;
+    listed.items = world->n_items;
+    listed.rule_version = RESIDUAL_RULE_VERSION;
+    const uint32_t k = (uint32_t)model.K;
+    const size_t n = listed.n_releases;
+    struct dpmf_error error = {0};
+    if (statement_rounds_check(&listed, k, &error) != 0)
+        fail_msg("%s at %g: %s", mechanism->name, epsilon, error.message);
+    for (size_t i = 0; i < n; i++) {
+        const struct statement_release kept = listed.releases[i];
+        listed.releases[i].sigma += 1 + kept.sigma / 100;
+        assert_true(statement_rounds_check(&listed, k, NULL) < 0);
+        listed.releases[i] = kept;
+        snprintf(listed.releases[i].name, sizeof kept.name, "sum");
+        assert_true(statement_rounds_check(&listed, k, NULL) < 0);
+        listed.releases[i] = kept;
+    }
+    listed.n_releases = n - 1;
+    assert_true(statement_rounds_check(&listed, k, NULL) < 0);
+    listed.n_releases = n;
+    assert_int_equal(statement_rounds_check(&listed, k, NULL), 0);
+    public_model_free(&model);
+}
+
+static void test_rounds_are_the_rule(void **state) {
+    (void)state;
+    static const int sizes[][2] = {{USERS, ITEMS}, {20, 5}, {3, 1}};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        struct world world;
+        make_world(&world, sizes[s][0], sizes[s][1], false);
+        for (size_t i = 0; mechanism_at(i); i++) {
+            if (mechanism_at(i)->is_conditional) continue;
+            check_rounds(&world, mechanism_at(i), 0.1);
+            check_rounds(&world, mechanism_at(i), 20);
+        }
+        end_world(&world);
+    }
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* Ends the run before a round's noise or after it. */
@@ -471,7 +523,6 @@ static int see_noisy_sums(void *self, const struct noisy_sum_round *round, int64
 /* @return the code of a run that ends after so many steps; *n_releases is what it lists */
 static int run_until(const struct world *world, const struct mechanism *mechanism, size_t end_at,
                      size_t *n_releases, size_t *n_seen) {
-    static struct statement statement;
     struct secure_random random;
     struct public_model model;
     struct ender ender = {.end_at = end_at};
@@ -479,9 +530,9 @@ static int run_until(const struct world *world, const struct mechanism *mechanis
     struct noisy_sum_context context = {.ratings = world->ratings,
                                         .random = &random,
                                         .memory = 1 << 28,
-                                        .statement = &statement,
+                                        .statement = &listed,
                                         .watch = &watch};
-    memset(&statement, 0, sizeof statement);
+    memset(&listed, 0, sizeof listed);
     secure_random_init_insecure(&random, 5);
     pthread_mutex_init(&context.progress_lock, NULL);
     assert_int_equal(thread_pool_init(&context.pool, 1, NULL), 0);
@@ -489,7 +540,7 @@ static int run_until(const struct world *world, const struct mechanism *mechanis
     const struct mechanism_input input = {
         .sums = &context, .catalogue = &world->catalogue, .mu = 20};
     int code = mechanism->run(&input, &model, NULL);
-    *n_releases = statement.n_releases;
+    *n_releases = listed.n_releases;
     *n_seen = ender.n_seen;
     public_model_free(&model);
     thread_pool_free(context.pool);
@@ -622,6 +673,7 @@ int main(void) {
         cmocka_unit_test(test_threads_leave_no_trace),
         cmocka_unit_test(test_kernels_leave_no_trace),
         cmocka_unit_test(test_something_is_learned),
+        cmocka_unit_test(test_rounds_are_the_rule),
         cmocka_unit_test(test_ended_anywhere),
         cmocka_unit_test(test_features_help),
         cmocka_unit_test(test_little_data),

@@ -11,6 +11,8 @@
 
 #include "base/error.h"
 #include "made_release.h"
+#include "statement/accountant.h"
+#include "statement/events_rule.h"
 #include "statement/residual_rule.h"
 #include "statement/statement_provenance.h"
 #include "temp_dir.h"
@@ -306,7 +308,17 @@ enum broken {
     NO_COORDINATES,
     NO_NAME,
     BAD_NAME,
+    ENDLESS_NAME,
+    NUMBER_WITHOUT_DIGITS,
+    UNKNOWN_MECHANISM,
+    INFINITE_RANGE,
+    EPSILON_INFINITE,
+    EVENTS_RANGE,
     TOO_MANY_ITEMS,
+    TOO_MANY_USERS,
+    TOO_MANY_RELEASES,
+    TOO_MUCH_NOISE,
+    TOO_MANY_COORDINATES,
     BROKEN_COUNT,
 };
 
@@ -331,7 +343,17 @@ static void break_statement(struct statement *s, enum broken how) {
     case NO_COORDINATES: release->coordinates = release->draws = 0; break;
     case NO_NAME: release->name[0] = '\0'; break;
     case BAD_NAME: snprintf(release->name, sizeof release->name, "ann@example"); break;
+    case ENDLESS_NAME: memset(release->name, '1', sizeof release->name); break;
+    case NUMBER_WITHOUT_DIGITS: snprintf(release->name, sizeof release->name, "round "); break;
+    case UNKNOWN_MECHANISM: s->mechanism = "laplace"; break;
+    case INFINITE_RANGE: s->range_max = INFINITY; break;
+    case EPSILON_INFINITE: s->epsilon = INFINITY; break;
+    case EVENTS_RANGE: s->mechanism = "events"; break;
     case TOO_MANY_ITEMS: s->items = UINT64_MAX; break;
+    case TOO_MANY_USERS: s->declared_users = UINT64_MAX; break;
+    case TOO_MANY_RELEASES: s->n_releases = STATEMENT_RELEASES_MAX + 1; break;
+    case TOO_MUCH_NOISE: release->sigma = UINT64_MAX; break;
+    case TOO_MANY_COORDINATES: release->coordinates = release->draws = UINT64_MAX; break;
     case BROKEN_COUNT: break;
     }
 }
@@ -346,6 +368,36 @@ static void test_broken_statements(void **state) {
         int code = statement_check(&statement, &error);
         if (code != DPMF_ERR_PRIVACY_NOT_VERIFIED) fail_msg("case %d: %d", (int)how, code);
         assert_true(error.code == code && error.hint[0]);
+    }
+}
+
+/* Nothing is written of more rounds than there is room for. */
+static void test_too_many_rounds(void **state) {
+    (void)state;
+    struct statement statement = statement_make(1, 100, 5, 10);
+    struct statement_figures figures;
+    statement.n_releases = STATEMENT_RELEASES_MAX + 1;
+    assert_true(isnan(statement_mu(&statement)));
+    assert_null(statement_to_json(&statement));
+    assert_null(statement_to_text(&statement));
+    assert_null(statement_to_registry(&statement));
+    statement_figures_make(&statement, &figures);
+    assert_true(isnan(figures.mu));
+    assert_true(statement_figures_check(&statement, &figures, NULL) < 0);
+}
+
+/* A claim that is not below the cost, to the last digit, stands; the next number below it does
+ * not. */
+static void test_claims_at_the_edge(void **state) {
+    (void)state;
+    for (uint64_t sigma = 10000000; sigma < 10000400; sigma++) {
+        struct statement statement = statement_make(1, 100, 0, 0);
+        statement.releases[0].sigma = sigma;
+        const double cost = accountant_epsilon(statement_mu(&statement), statement.delta);
+        statement.epsilon = cost;
+        assert_int_equal(statement_check(&statement, NULL), 0);
+        statement.epsilon = cost * (1 - 1e-9);
+        assert_int_equal(statement_check(&statement, NULL), DPMF_ERR_PRIVACY_NOT_VERIFIED);
     }
 }
 
@@ -389,6 +441,35 @@ static void test_shapes(void **state) {
     assert_true(statement_shape_check(&statement, 100, 5, NULL) < 0);
     statement.n_releases = 1;
     assert_true(statement_shape_check(&statement, 100, 5, NULL) < 0);
+
+    /* Popularity twice; with factors the rounds, of which the first may be wider, and the vote. */
+    struct statement events = {.mechanism = "events", .items = 50, .range_max = 1};
+    statement_make_release(&events, "popularity", 50, 0.5);
+    statement_make_release(&events, "popularity", 50, 0.5);
+    assert_int_equal(statement_shape_check(&events, 50, 0, NULL), 0);
+    assert_true(statement_shape_check(&events, 0, 0, NULL) < 0);
+    assert_true(statement_shape_check(&events, 50, EVENTS_FACTORS_MAX + 1, NULL) < 0);
+    assert_true(statement_shape_check(&events, 50, 3, NULL) < 0);
+    for (int t = 0; t < EVENTS_ROUNDS; t++) statement_make_release(&events, "round 1", 50 * 3, 0.5);
+    statement_make_release(&events, "vote", EVENTS_WEIGHTS, 0.5);
+    assert_int_equal(statement_shape_check(&events, 50, 3, NULL), 0);
+    static const struct {
+        size_t at;
+        uint64_t size;
+        bool fits;
+    } sizes[] = {{0, 51, false},
+                 {2, 50 * 4, true},
+                 {2, 50 * 4 + 1, false},
+                 {2, 50 * 2, false},
+                 {2, 50 * 4096, false},
+                 {3, 50 * 4, false},
+                 {2 + EVENTS_ROUNDS, EVENTS_WEIGHTS + 1, false}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct statement other = events;
+        other.releases[sizes[i].at].coordinates = sizes[i].size;
+        if ((statement_shape_check(&other, 50, 3, NULL) == 0) != sizes[i].fits)
+            fail_msg("case %zu", i);
+    }
 
     struct statement biases = statement_make(1, 100, 0, 0);
     assert_int_equal(statement_shape_check(&biases, 100, 0, NULL), 0);
@@ -519,7 +600,7 @@ static void test_conditional(void **state) {
 
 static void test_broken_conditional(void **state) {
     (void)state;
-    for (int how = 0; how < 12; how++) {
+    for (int how = 0; how < 15; how++) {
         struct statement statement = conditional_make(2);
         struct dpmf_error error = {0};
         switch (how) {
@@ -535,6 +616,9 @@ static void test_broken_conditional(void **state) {
         case 9: statement.posterior.rho = INFINITY; break;
         case 10: statement_make_release(&statement, "counts", 85, 0.1); break;
         case 11: statement.posterior.kappa = 1e300; break;
+        case 12: statement.posterior.kappa = INFINITY; break;
+        case 13: statement.epsilon = INFINITY; break;
+        case 14: statement.posterior.rho = NAN; break;
         }
         int code = statement_check(&statement, &error);
         if (code != DPMF_ERR_PRIVACY_NOT_VERIFIED) fail_msg("case %d: %d", how, code);
@@ -636,6 +720,8 @@ int main(void) {
         cmocka_unit_test(test_query_words),
         cmocka_unit_test(test_figures_are_not_below),
         cmocka_unit_test(test_broken_statements),
+        cmocka_unit_test(test_too_many_rounds),
+        cmocka_unit_test(test_claims_at_the_edge),
         cmocka_unit_test(test_wrong_figures),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_text),
