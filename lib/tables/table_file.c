@@ -239,6 +239,34 @@ static int cut(const struct table *table, char *text, size_t n, struct dpmf_fiel
     return n_fields;
 }
 
+/* Whether two fields of a header claim to be the same column. Of a catalogue that is so where they
+ * have the same name: the artist and the song are both items elsewhere, and here one of them. */
+static bool are_one(const struct table *table, enum wanted wanted, const struct dpmf_field *a,
+                    const struct dpmf_field *b) {
+    bool has_titles = false;
+    for (size_t w = 0; w < table->n_wanted; w++) has_titles |= table->wanted[w] == WANT_TITLE;
+    if (!is_role(wanted, b->text, b->length)) return false;
+    return !has_titles || (a->length == b->length && strncasecmp(a->text, b->text, a->length) == 0);
+}
+
+/* A column that is wanted and named twice: which of them is meant, nobody could tell. */
+static int check_header(const struct table *table, const struct dpmf_field *fields, int n,
+                        struct dpmf_error *error) {
+    for (size_t w = 0; w < table->n_wanted; w++) {
+        const size_t first = table->column[w];
+        for (size_t i = first + 1; i < (size_t)n; i++) {
+            if (!are_one(table, table->wanted[w], &fields[first], &fields[i])) continue;
+            error_set(error, DPMF_ERR_INPUT_HEADER,
+                      "columns %zu and %zu of the header both name the %s", first + 1, i + 1,
+                      wanted_names[table->wanted[w]]);
+            error_hint(error, "rename the one that is not meant");
+            error_place(error, table->name, table->line, fields[i].column);
+            return DPMF_ERR_INPUT_HEADER;
+        }
+    }
+    return 0;
+}
+
 /* Whether the fields name all the columns wanted; where they are not named they come in order. */
 static bool read_header(struct table *table, const struct dpmf_field *fields, int n) {
     size_t found = 0;
@@ -359,6 +387,20 @@ static int refuse_width(const struct table *table, const struct dpmf_field *last
     return DPMF_ERR_INPUT_COLUMNS;
 }
 
+/* Whether a row has more columns than the first, other than separators at its end. What is meant as
+ * one field, such as "3,5", would be cut off after the 3. */
+static int check_width(const struct table *table, const struct dpmf_field *fields, int n,
+                       struct dpmf_error *error) {
+    int last = n;
+    while (last > table->n_columns && fields[last - 1].length == 0) last--;
+    if (last <= table->n_columns) return 0;
+    error_set(error, DPMF_ERR_INPUT_COLUMNS, "the row has %d columns instead of %d", n,
+              table->n_columns);
+    error_hint(error, "quote fields that hold the separator, and write decimals with a point");
+    error_place(error, table->name, table->line, fields[table->n_columns].column);
+    return DPMF_ERR_INPUT_COLUMNS;
+}
+
 /* A sum over the fields of a row, the same in any order. Of several, names count by what they name;
  * case, `_`, `-` and blanks never count. A number is none of a header's: @return 0 then */
 static uint64_t sum_names(const struct dpmf_field *fields, int n) {
@@ -413,11 +455,12 @@ static int take_text(struct table *table, char *text, size_t n, struct dpmf_erro
     if (table->take_whole) return take_all_fields(table, fields, n_fields, error);
     if (is_first && read_header(table, fields, n_fields)) {
         table->names = names;
-        return 0;
+        return check_header(table, fields, n_fields, error);
     }
     if (table->is_public && n_fields != table->n_columns)
         return refuse_width(table, &fields[n_fields - 1], n_fields, error);
-    return take_fields(table, fields, n_fields, error);
+    code = check_width(table, fields, n_fields, error);
+    return code < 0 ? code : take_fields(table, fields, n_fields, error);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

@@ -83,6 +83,12 @@ static void test_forms(void **state) {
         {"item,title\n1,Am\xe9lie\n2,Am\xc3\xa9lie\n3,\n", "item,title",
          "[1][Am\xc3\xa9lie]\n[2][Am\xc3\xa9lie]\n[3][]\n"},
         {"dune,4.5\nsolaris,3\n", "item,rating", "[dune][4.5]\n[solaris][3]\n"},
+        /* separators at the end of a row, and columns at its end that are left out */
+        {"item,rating\n1,5,,\n2,4\n", "item,rating", "[1][5]\n[2][4]\n"},
+        {"item,rating,note\n1,5\n", "item,rating", "[1][5]\n"},
+        /* in a catalogue the artist is no second item, and a name no second title */
+        {"song,title,artist,name\n1,Help,Beatles,x\n", "item,title", "[1][Help]\n"},
+        {"user,item,rating,rating\nann,1,4,5\n", "user,item", "[ann][1]\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct written out;
@@ -115,6 +121,38 @@ static void test_bad_rows(void **state) {
             fail_msg("case %zu: code %d at %lld:%lld", i, code, (long long)error.line,
                      (long long)error.column);
         assert_true(error.hint[0] != '\0');
+    }
+}
+
+/* What would be cut off or chosen without a word. */
+static void test_doubtful_rows(void **state) {
+    static const struct {
+        const char *text, *columns;
+        int code;
+        int64_t line, column;
+    } cases[] = {
+        {"item,rating\n1,3,5\n", "item,rating", DPMF_ERR_INPUT_COLUMNS, 2, 5},
+        {"rating,item\n4,1,3\n", "item,rating", DPMF_ERR_INPUT_COLUMNS, 2, 5},
+        {"item;rating\n1;3;5\n", "item,rating", DPMF_ERR_INPUT_COLUMNS, 2, 5},
+        {"1,2\n1,3,5\n", "item,rating", DPMF_ERR_INPUT_COLUMNS, 2, 5},
+        {"item,title\n1,Toy Story\n2,Cook, the Thief\n", "item,title", DPMF_ERR_INPUT_COLUMNS, 3,
+         8},
+        {"shelf\n1,2\n", "item", DPMF_ERR_INPUT_COLUMNS, 2, 3},
+        {"item,rating,rating\n1,5,3\n", "item,rating", DPMF_ERR_INPUT_HEADER, 1, 13},
+        {"item,rating,stars\n1,5,3\n", "item,rating", DPMF_ERR_INPUT_HEADER, 1, 13},
+        {"item,rating,item\n1,5,3\n", "item,rating", DPMF_ERR_INPUT_HEADER, 1, 13},
+        {"user,item,user\n42,50,43\n", "user,item", DPMF_ERR_INPUT_HEADER, 1, 11},
+        {"item,title,Title\n1,a,b\n", "item,title", DPMF_ERR_INPUT_HEADER, 1, 12},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct written out;
+        struct dpmf_error error = {0};
+        int code = read_bytes(*state, cases[i].text, strlen(cases[i].text), cases[i].columns, &out,
+                              &error);
+        if (code != cases[i].code || error.line != cases[i].line ||
+            error.column != cases[i].column || error.hint[0] == '\0')
+            fail_msg("case %zu: code %d at %lld:%lld, %s", i, code, (long long)error.line,
+                     (long long)error.column, error.message);
     }
 }
 
@@ -232,6 +270,7 @@ static void test_roles(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {TEST(test_forms),          TEST(test_bad_rows),
+                                       TEST(test_doubtful_rows),
                                        TEST(test_long_tables),    TEST(test_long_rows),
                                        TEST(test_store_and_stop), TEST(test_whole_rows),
                                        TEST(test_roles)};
