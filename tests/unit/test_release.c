@@ -16,6 +16,8 @@
 #include "checkpoint_make.h"
 #include "made_release.h"
 #include "model/release_parts.h"
+#include "statement/events_rule.h"
+#include "statement/posterior_rule.h"
 #include "statement/statement_words.h"
 #include "temp_dir.h"
 
@@ -511,6 +513,67 @@ static void test_verification(void **state) {
     }
 }
 
+/* Verifies a release with these numbers beside its items. @return the error's message, or "" */
+static const char *verify_numbers(const char *path, const struct statement *statement, bool ranks,
+                                  double offset, double factor_penalty, double bias_penalty,
+                                  double taste_weight) {
+    static struct dpmf_error error;
+    struct dpmf_verification found;
+    struct release release;
+    error = (struct dpmf_error){0};
+    release_make(&release, ranks ? 0 : 2, statement_to_json(statement));
+    release.ranks = ranks;
+    release.taste_weight = taste_weight;
+    release.factors.offset = offset;
+    release.factors.min = ranks ? 0 : 1;
+    release.factors.max = ranks ? 1 : 5;
+    for (size_t i = 0; ranks && i < 4; i++) release.factors.items.biases[i] = 0;
+    release.factor_penalty = factor_penalty;
+    release.bias_penalty = bias_penalty;
+    static float counts[] = {1, 2, 3, 4};
+    if (ranks) release.factors.item_ids.counts = counts;
+    assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), 0);
+    release.factors.item_ids.counts = NULL;
+    release_free(&release);
+    dpmf_release_verify(path, 0, &found, &error);
+    return error.message;
+}
+
+/* A draw and a release of events have no numbers of their own beside the items: others than the
+ * rule's could say anything. */
+static void test_numbers_of_the_rule(void **state) {
+    static const char said[] = "not the constant of its rule", weight[] = "its weight of taste",
+                      kind[] = "another kind of release";
+    char path[TEMP_PATH_MAX];
+    temp_dir_file(*state, "r.safetensors", path);
+    struct statement drawn = statement_make(2, 4, 2, 6);
+    drawn.mechanism = "posterior";
+    drawn.delta = 0;
+    drawn.n_releases = 0;
+    drawn.posterior = (struct statement_posterior){
+        .max_ratings = 100, .factors = 2, .rounds = 10, .kappa = 1, .rho = 1};
+    const double v = posterior_fold_in_variance, b = v * posterior_precision_b;
+    assert_null(strstr(verify_numbers(path, &drawn, false, 3, v, b, 0), "does not hold"));
+    assert_null(strstr(verify_numbers(path, &drawn, false, 3, v, b, 0), said));
+    assert_non_null(strstr(verify_numbers(path, &drawn, false, 3.5, v, b, 0), said));
+    assert_non_null(strstr(verify_numbers(path, &drawn, false, 3, 1.5 * v, b, 0), said));
+    assert_non_null(strstr(verify_numbers(path, &drawn, false, 3, v, 1.5 * b, 0), said));
+
+    struct statement events = statement_make(2, 4, 0, 0);
+    const double mu = accountant_mu(2, 1e-5) * MECHANISM_MU_SPENT;
+    const struct events_rule rule = events_rule_make(mu);
+    const double usual = events_weights[EVENTS_DEFAULT_WEIGHT];
+    events.mechanism = "events";
+    events.range_min = 0, events.range_max = 1;
+    events.n_releases = 0;
+    statement_make_release(&events, "popularity", 4, sqrt(rule.first_share) * mu);
+    statement_make_release(&events, "popularity", 4, sqrt(1 - rule.first_share) * mu);
+    assert_string_equal(verify_numbers(path, &events, true, 0, 1, 1, usual), "");
+    assert_non_null(strstr(verify_numbers(path, &events, true, 0, 1, 1, 1.25 * usual), weight));
+    assert_non_null(strstr(verify_numbers(path, &events, false, 3, 1, 1, 0), kind));
+    assert_non_null(strstr(verify_numbers(path, &drawn, true, 0, 1, 1, usual), kind));
+}
+
 /* ---- use ------------------------------------------------------------------------------------- */
 
 /* Against the normal equations, solved by hand: u and a minimise what model/release.h says. */
@@ -774,6 +837,7 @@ int main(void) {
         TEST(test_hostile_sizes),
         TEST(test_other_kinds),
         TEST(test_verification),
+        TEST(test_numbers_of_the_rule),
         TEST(test_fold_in),
         TEST(test_evaluate),
         TEST(test_rounds_of_the_rule),

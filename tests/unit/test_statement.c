@@ -582,6 +582,7 @@ static void test_conditional(void **state) {
         expect(json, "proven", false);
         expect(json, "(epsilon, (1 + e^epsilon) * d)", true);
         expect(json, "no finite run", flags & 1);
+        expect(json, "\"published\":\"the items of one draw, in single precision\"", true);
         expect(json, "\"added_or_removed\":null", flags & 32);
         free(json);
     }
