@@ -84,14 +84,42 @@ static bool is_shown(uint32_t point) {
     return (point & 0xfffe) != 0xfffe && !(point >= 0xfdd0 && point <= 0xfdef) && point != 0xfeff;
 }
 
+/* Characters that nobody sees (those that Unicode calls default ignorable, unless they are refused
+ * above), and which could carry another text. */
+static bool is_unseen(uint32_t point) {
+    static const uint32_t ranges[][2] = {
+        {0xad, 0xad},       {0x34f, 0x34f},     {0x115f, 0x1160},   {0x17b4, 0x17b5},
+        {0x180b, 0x180f},   {0x200b, 0x200d},   {0x2060, 0x2065},   {0x206a, 0x206f},
+        {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},
+        {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (point >= ranges[i][0] && point <= ranges[i][1]) return true;
+    return false;
+}
+
+/* Words of some languages need joiners, and pictures a selector: one of each after what it belongs
+ * to. */
+static bool may_follow(uint32_t before, uint32_t point) {
+    const bool is_selector = point >= 0xfe00 && point <= 0xfe0f;
+    if (is_selector) return before != 0 && !is_unseen(before);
+    if (point != 0x200c && point != 0x200d) return false;
+    return before != 0 && (!is_unseen(before) || (before >= 0xfe00 && before <= 0xfe0f));
+}
+
 static const char *fault_of_text(const char *text, size_t n) {
     if (n == 0) return "is empty";
     if (text[0] == ' ' || text[n - 1] == ' ') return "begins or ends with a blank";
+    uint32_t before = 0;
     for (size_t i = 0, step; i < n; i += step) {
         step = utf8_sequence(text + i, n - i);
         if (step == 0) return "is not UTF-8";
-        if (!is_shown(point_of(text + i, step)))
+        const uint32_t point = point_of(text + i, step);
+        if (!is_shown(point))
             return "has a character that cannot be shown safely, such as a control character";
+        if (is_unseen(point) && !may_follow(before, point))
+            return "has a character that nobody sees";
+        before = point;
     }
     return n > ABOUT_VALUE_MAX ? "is longer than 2000 bytes" : NULL;
 }

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "dpmf_text.h"
 #include "statement/accountant.h"
+#include "statement/claim.h"
 #include "statement/mechanism_names.h"
 #include "statement/residual_rule.h"
 #include "statement/statement_words.h"
@@ -295,14 +296,37 @@ void statement_build_put(struct statement_page *page, const struct statement *st
     statement_page_line(page, "      sources   %s", statement->build.sources);
 }
 
-/* What follows if it is true what was declared; of Gaussian noise alone, whose costs add by
- * squares. */
+/* A promise of epsilon alone is one of the mu that accountant_mu_pure gives, and mu add by squares
+ * whatever the mechanisms are. But that promise is the posterior's, and the draw is from it only if
+ * the sampler had converged. How far it had not is unknown, so without that there is no figure. */
+static void put_spent_conditional(struct statement_page *page, const struct statement *statement,
+                                  double before) {
+    const double mu[] = {before, accountant_mu_pure(statement->epsilon)};
+    statement_page_say(
+        page,
+        "If the releases before had spent mu %s on these people, as declared, and if the sampler "
+        "had converged, then with this one it is at most mu %s together. Without that condition "
+        "there is no joint figure: what this release adds is then not known.",
+        statement_number_exact(before).text,
+        statement_number_at_most(accountant_compose(mu, 2), 4).text);
+}
+
+/* What follows if it is true what was declared: costs in mu add by squares. */
 static void put_spent(struct statement_page *page, const struct statement *statement) {
     const double before = about_spent_before(&statement->about);
-    if (isnan(before) || statement_is_conditional(statement)) return;
+    if (isnan(before)) return;
+    statement_page_put(page, "\n", 1);
+    if (claim_of(statement) == DPMF_CLAIM_NOT_PRIVATE) {
+        statement_page_say(page, "What was spent before has no joint figure with this release, "
+                                 "which is not private.");
+        return;
+    }
+    if (statement_is_conditional(statement)) {
+        put_spent_conditional(page, statement, before);
+        return;
+    }
     const double mu[] = {before, statement_mu(statement)};
     const double together = accountant_compose(mu, 2);
-    statement_page_put(page, "\n", 1);
     statement_page_say(
         page,
         "If the releases before had spent mu %s on these people, as declared, then "

@@ -77,11 +77,22 @@ static void test_refused(void **state) {
         {"title: a\xc2\x9b b\n", 1, "cannot be shown safely", ""},       /* U+009B */
         {"title: a\xef\xbf\xbe b\n", 1, "cannot be shown safely", ""},   /* U+FFFE */
         {"title: a\xe2\x81\xa6 b\n", 1, "cannot be shown safely", ""},   /* U+2066 */
+        {"title: a\xf3\xa0\x81\xa1 b\n", 1, "nobody sees", ""},          /* U+E0061 */
+        {"title: a\xe2\x80\x8b b\n", 1, "nobody sees", ""},              /* U+200B */
+        {"title: a\xc2\xad b\n", 1, "nobody sees", ""},                  /* U+00AD */
+        {"title: \xe2\x80\x8dx\n", 1, "nobody sees", ""},                /* a joiner of nothing */
+        {"title: a\xef\xb8\x8f\xef\xb8\x8f\n", 1, "nobody sees", ""},    /* two selectors */
+        {"title: a\xe2\x80\x8d\xe2\x80\x8d b\n", 1, "nobody sees", ""},  /* two joiners */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         check_refused(cases[i].text, strlen(cases[i].text), cases[i].line, cases[i].message,
                       cases[i].hint);
     check_refused("title: a\0b\n", 11, 1, "cannot be shown safely", "");
+    /* What words and pictures need: a heart on fire, and Persian. */
+    struct about about;
+    static const char good[] = "title: \xe2\x9d\xa4\xef\xb8\x8f\xe2\x80\x8d\xf0\x9f\x94\xa5 "
+                               "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xb1\n";
+    assert_int_equal(about_parse(good, strlen(good), &about, NULL), 0);
 }
 
 static void test_limits(void **state) {

@@ -642,6 +642,29 @@ static void test_broken_conditional(void **state) {
                      DPMF_ERR_PRIVACY_NOT_VERIFIED);
 }
 
+/* What was declared as spent before, with each kind of release. */
+static void test_spent_before(void **state) {
+    static const char about[] = "spent before: 3\n";
+    (void)state;
+    struct statement statement = statement_make(1, 100, 6, 11);
+    assert_int_equal(about_parse(about, strlen(about), &statement.about, NULL), 0);
+    char *text = text_of(statement);
+    expect(text, "it is mu 3.0120 together", true);
+    free(text);
+    statement.is_insecure = true;
+    text = text_of(statement);
+    expect(text, "together", false);
+    expect(text, "has no joint figure with", true);
+    free(text);
+    statement = conditional_make(2);
+    assert_int_equal(about_parse(about, strlen(about), &statement.about, NULL), 0);
+    text = text_of(statement); /* 2 Phi^-1(1 / (1 + e^-2)) is 2.3606, and a bound of it is shown */
+    expect(text, "at most mu 3.8", true);
+    expect(text, "no joint figure", true);
+    free(text);
+    check_round_trip(&statement);
+}
+
 static void test_conditional_text(void **state) {
     (void)state;
     struct statement statement = conditional_make(250);
@@ -728,6 +751,7 @@ int main(void) {
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_conditional),
         cmocka_unit_test(test_broken_conditional),
+        cmocka_unit_test(test_spent_before),
         cmocka_unit_test(test_conditional_text),
         cmocka_unit_test(test_example),
     };
