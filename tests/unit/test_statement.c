@@ -653,7 +653,7 @@ static void test_spent_before(void **state) {
     free(text);
     statement.is_insecure = true;
     text = text_of(statement);
-    expect(text, "together", false);
+    expect(text, "with this one", false);
     expect(text, "has no joint figure with", true);
     free(text);
     statement = conditional_make(2);
