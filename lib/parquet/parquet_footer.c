@@ -137,13 +137,16 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Some writers put a copy of what the footer says about a chunk behind it. @return its length, 0
- * when there is none */
-static size_t copy_bytes(const uint8_t *bytes, size_t n, const struct part *part) {
+/* Some writers put a copy of what the footer says about a chunk behind it: of its metadata or, as
+ * Arrow up to version 16, of all. @return its length, 0 when there is none */
+static size_t copy_bytes(const uint8_t *bytes, size_t n, const struct part *part, bool of_all) {
     struct thrift t = {.at = bytes, .end = bytes + n};
     struct listed copy = {0};
     if (!part || part->data == 0) return 0;
-    read_chunk_metadata(&t, &copy);
+    if (of_all)
+        read_listed(&t, &copy);
+    else
+        read_chunk_metadata(&t, &copy);
     const bool is_same = !t.broken && copy.data == part->data && copy.n_values == part->n_values &&
                          copy.bytes >= 0 && (uint64_t)copy.bytes == part->bytes;
     return is_same ? (size_t)(t.at - bytes) : 0;
@@ -156,7 +159,9 @@ static int check_gap(const struct footer *f, const struct part *before, uint64_t
         const size_t n = end - at < sizeof bytes ? (size_t)(end - at) : sizeof bytes;
         int code = parquet_read(f->self, at, bytes, n, f->error);
         if (code < 0) return code;
-        for (size_t i = copy_bytes(bytes, n, before); i < n; i++)
+        size_t i = copy_bytes(bytes, n, before, false);
+        if (i == 0) i = copy_bytes(bytes, n, before, true);
+        for (; i < n; i++)
             if (bytes[i] != 0) return refuse(f, "the footer leaves out a part of the file");
         before = NULL;
         at += n;

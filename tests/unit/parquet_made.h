@@ -246,6 +246,45 @@ static inline int parquet_made_dictionary(struct parquet_made *made,
     return width;
 }
 
+/* Where a column's pages are, and what they hold, as the footer says it. */
+static inline void parquet_made_metadata(struct parquet_made *made,
+                                         const struct parquet_made_column *column, int rows,
+                                         const struct parquet_made_chunk *chunk) {
+    const size_t begin = chunk->dictionary ? chunk->dictionary : chunk->data;
+    parquet_made_whole(made, 1, THRIFT_I32, column->physical);
+    parquet_made_whole(made, 4, THRIFT_I32, PARQUET_UNCOMPRESSED);
+    parquet_made_whole(made, 5, THRIFT_I64, rows);
+    parquet_made_whole(made, 6, THRIFT_I64, (int64_t)(chunk->end - begin));
+    parquet_made_whole(made, 7, THRIFT_I64, (int64_t)(chunk->end - begin));
+    parquet_made_whole(made, 9, THRIFT_I64, (int64_t)chunk->data);
+    if (chunk->dictionary) parquet_made_whole(made, 11, THRIFT_I64, (int64_t)chunk->dictionary);
+    parquet_made_end(made);
+}
+
+static inline void parquet_made_place(struct parquet_made *made,
+                                      const struct parquet_made_column *column, int rows,
+                                      const struct parquet_made_chunk *chunk) {
+    parquet_made_begin(made);
+    parquet_made_whole(made, 2, THRIFT_I64, (int64_t)chunk->end);
+    parquet_made_struct(made, 3);
+    parquet_made_metadata(made, column, rows, chunk);
+    parquet_made_end(made);
+}
+
+/* What writers put behind a column's pages: nothing, zeros, a copy of what the footer will say of
+ * these, or (Arrow up to version 16) of the column. */
+static inline void parquet_made_copy(struct parquet_made *made,
+                                     const struct parquet_made_column *column, int rows,
+                                     const struct parquet_made_chunk *chunk, uint64_t *random) {
+    const size_t kind = below(random, 4);
+    if (kind == 1) parquet_made_put(made, "\0\0\0\0\0", 5);
+    if (kind == 2) {
+        parquet_made_begin(made);
+        parquet_made_metadata(made, column, rows, chunk);
+    }
+    if (kind == 3) parquet_made_place(made, column, rows, chunk);
+}
+
 /* A column's values of n rows, in pages that are drawn. */
 static inline void parquet_made_column_put(struct parquet_made *made,
                                            const struct parquet_made_table *table, int c, int row,
@@ -266,6 +305,7 @@ static inline void parquet_made_column_put(struct parquet_made *made,
         i += rows;
     }
     chunk->end = made->n;
+    if (n > 0) parquet_made_copy(made, &table->column[c], n, chunk, random);
 }
 
 /* ---- the footer ------------------------------------------------------------------------------ */
@@ -301,22 +341,8 @@ static inline void parquet_made_group(struct parquet_made *made,
                                       const struct parquet_made_chunk *chunk) {
     parquet_made_begin(made);
     parquet_made_list(made, 1, table->n_columns);
-    for (int c = 0; c < table->n_columns; c++) {
-        const size_t begin = chunk[c].dictionary ? chunk[c].dictionary : chunk[c].data;
-        parquet_made_begin(made);
-        parquet_made_whole(made, 2, THRIFT_I64, 0);
-        parquet_made_struct(made, 3);
-        parquet_made_whole(made, 1, THRIFT_I32, table->column[c].physical);
-        parquet_made_whole(made, 4, THRIFT_I32, PARQUET_UNCOMPRESSED);
-        parquet_made_whole(made, 5, THRIFT_I64, rows);
-        parquet_made_whole(made, 6, THRIFT_I64, (int64_t)(chunk[c].end - begin));
-        parquet_made_whole(made, 7, THRIFT_I64, (int64_t)(chunk[c].end - begin));
-        parquet_made_whole(made, 9, THRIFT_I64, (int64_t)chunk[c].data);
-        if (chunk[c].dictionary)
-            parquet_made_whole(made, 11, THRIFT_I64, (int64_t)chunk[c].dictionary);
-        parquet_made_end(made);
-        parquet_made_end(made);
-    }
+    for (int c = 0; c < table->n_columns; c++)
+        parquet_made_place(made, &table->column[c], rows, &chunk[c]);
     parquet_made_whole(made, 2, THRIFT_I64, 0);
     parquet_made_whole(made, 3, THRIFT_I64, rows);
     parquet_made_end(made);
