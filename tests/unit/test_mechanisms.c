@@ -501,6 +501,134 @@ static void test_rounds_are_the_rule(void **state) {
     }
 }
 
+/* ---- public features ------------------------------------------------------------------------- */
+
+enum { FEATURES = 3 };
+
+/* What is publicly known: the items' own tastes, and a column of chance. */
+static void add_features(struct world *world) {
+    world->catalogue.n_features = FEATURES;
+    world->catalogue.features = malloc(world->n_items * FEATURES * sizeof(double));
+    assert_non_null(world->catalogue.features);
+    for (size_t f = 0; f < FEATURES; f++) {
+        double mean = 0, squares = 0, *column = world->catalogue.features + f;
+        for (size_t j = 0; j < world->n_items; j++) {
+            struct random_stream item;
+            random_stream_init(&item, 22, (uint32_t)f, (uint64_t)j);
+            column[j * FEATURES] = random_gaussian(&item);
+            mean += column[j * FEATURES] / (double)world->n_items;
+        }
+        for (size_t j = 0; j < world->n_items; j++) {
+            column[j * FEATURES] -= mean;
+            squares += column[j * FEATURES] * column[j * FEATURES] / (double)world->n_items;
+        }
+        for (size_t j = 0; j < world->n_items; j++) column[j * FEATURES] /= sqrt(squares);
+    }
+}
+
+/* ---- the numbers themselves ------------------------------------------------------------------ */
+
+static void leave_features(struct world *world, size_t n_features) {
+    double *features = world->catalogue.features;
+    for (size_t j = 0; j < world->n_items; j++)
+        memmove(features + j * n_features, features + j * world->catalogue.n_features,
+                n_features * sizeof *features);
+    world->catalogue.n_features = n_features;
+}
+
+/* With the noise of a seed every mechanism gives what it always gave, up to what the logarithms of
+ * another machine may change: whatever else changes a number changes what is released, and has to
+ * be meant. DPMF_WRITE_EXAMPLES=1 prints them anew. */
+static void check_numbers(const struct world *world, size_t which,
+                          const struct mechanism *mechanism) {
+    static const struct numbers {
+        size_t K;
+        double rows, alternating, c, b0, s2, var_a, weight, counts;
+    } expected[] = {
+        /* without features */
+        {8, 38.2420448, 298.144957, -6.93022467, 0.091449851, 0.05, 0.0383250197, 47.4283025,
+         9328.50494}, /* residual */
+        {0, 0, 0, -0.141831046, -0.00289518667, 0.646095519, 0.0322596112, 48,
+         9337.40272}, /* biases */
+        {6, 43.1180336, 291.525018, 0.760106543, 0.00775685361, 0.05, 0.03, 48,
+         9328.50494}, /* dpals */
+        {5, 38.1605328, 281.222283, -0.559889382, -0.00965804122, 0.05, 0.03, 51.2984245,
+         9332.43357}, /* gram */
+        {6, 29.674223, 353.233253, 1.9896224, -0.00649332198, 0.05, 0.03, 48,
+         9328.50494},                                                               /* langevin */
+        {6, 55.2833685, 340.67166, -1.81331041, 0, 0.9, 0.3, 50.084309, 10821.175}, /* events */
+        /* three features */
+        {11, 46.1220262, 339.229985, 5.62425091, -0.0792465786, 0.05, 0.03, 47.4283025,
+         9328.50494}, /* residual */
+        {0, 0, 0, -0.140299899, -0.00289518667, 0.646095519, 0.0322596112, 48,
+         9337.40272}, /* biases */
+        {6, 42.3605547, 290.323662, 0.589795249, 0.00929104678, 0.05, 0.03, 48,
+         9328.50494}, /* dpals */
+        {5, 37.1248401, 272.355175, -0.532209922, -0.00974163541, 0.05, 0.0305628313, 51.2984245,
+         9332.43357}, /* gram */
+        {6, 33.4238833, 380.670937, 1.09494608, 0.00268378409, 0.05, 0.03, 48,
+         9328.50494},                                                                /* langevin */
+        {6, 55.1847805, 333.106336, -1.81331041, 0, 0.9, 0.3, 50.084309, 10821.175}, /* events */
+        /* one */
+        {9, 42.8793984, 329.408004, -2.12965349, -0.0294518165, 0.05, 0.033770936, 47.4283025,
+         9328.50494}, /* residual */
+        {0, 0, 0, -0.14003718, -0.00289518667, 0.646095519, 0.0322596112, 48,
+         9337.40272}, /* biases */
+        {6, 42.1736105, 288.020408, 0.614475337, 0.0093709328, 0.05, 0.03, 48,
+         9328.50494}, /* dpals */
+        {5, 37.9786711, 284.905051, -0.565385903, -0.00965607472, 0.05, 0.03, 51.2984245,
+         9332.43357}, /* gram */
+        {6, 31.1067122, 380.797932, 1.36562669, 9.54071711e-05, 0.05, 0.03, 48,
+         9328.50494},                                                                /* langevin */
+        {6, 55.2438009, 347.671305, -1.81331041, 0, 0.9, 0.3, 50.084309, 10821.175}, /* events */
+    };
+    struct public_model model;
+    struct numbers got = {0};
+    run(world, mechanism, 3, 2, &model);
+    got.K = model.K;
+    for (size_t j = 0; j < model.n_items; j++) {
+        for (size_t a = 0; a < model.K; a++) {
+            const double x = model.rows[j * model.stride + a];
+            got.rows += x * x;
+            got.alternating += fabs(x) * (double)((j * 7 + a * 3) % 11);
+        }
+        got.c += model.c[j] * (double)(j % 5);
+        got.weight += model.weight[j] * (double)(j % 3);
+        got.counts += model.counts[j] * (double)(j % 7);
+    }
+    got.b0 = model.b0, got.s2 = model.s2, got.var_a = model.var_a;
+    if (getenv("DPMF_WRITE_EXAMPLES")) {
+        printf("{%zu, %.9g, %.9g, %.9g, %.9g, %.9g, %.9g, %.9g, %.9g}, /"
+               "* %s *"
+               "/\n",
+               got.K, got.rows, got.alternating, got.c, got.b0, got.s2, got.var_a, got.weight,
+               got.counts, mechanism->name);
+    } else {
+        assert_true(which < sizeof expected / sizeof expected[0]);
+        const double *was = &expected[which].rows, *is = &got.rows;
+        assert_int_equal(got.K, expected[which].K);
+        for (size_t i = 0; i < (sizeof got - offsetof(struct numbers, rows)) / sizeof *is; i++)
+            if (!(fabs(is[i] - was[i]) <= 1e-6 * fmax(1, fabs(was[i]))))
+                fail_msg("%s, set %zu, number %zu: %.9g for %.9g", mechanism->name, which, i, is[i],
+                         was[i]);
+    }
+    public_model_free(&model);
+}
+
+static void test_numbers_stay(void **state) {
+    (void)state;
+    struct world world;
+    size_t which = 0;
+    make_world(&world, USERS, ITEMS, false);
+    for (size_t features = 0; features < 3; features++) {
+        if (features == 1) add_features(&world); /* of three columns, and then of one alone */
+        if (features == 2) leave_features(&world, 1);
+        for (size_t i = 0; mechanism_at(i); i++)
+            if (!mechanism_at(i)->is_conditional) check_numbers(&world, which++, mechanism_at(i));
+    }
+    end_world(&world);
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* Ends the run before a round's noise or after it. */
@@ -568,31 +696,6 @@ static void test_ended_anywhere(void **state) {
         }
     }
     end_world(&world);
-}
-
-/* ---- public features ------------------------------------------------------------------------- */
-
-enum { FEATURES = 3 };
-
-/* What is publicly known: the items' own tastes, and a column of chance. */
-static void add_features(struct world *world) {
-    world->catalogue.n_features = FEATURES;
-    world->catalogue.features = malloc(world->n_items * FEATURES * sizeof(double));
-    assert_non_null(world->catalogue.features);
-    for (size_t f = 0; f < FEATURES; f++) {
-        double mean = 0, squares = 0, *column = world->catalogue.features + f;
-        for (size_t j = 0; j < world->n_items; j++) {
-            struct random_stream item;
-            random_stream_init(&item, 22, (uint32_t)f, (uint64_t)j);
-            column[j * FEATURES] = random_gaussian(&item);
-            mean += column[j * FEATURES] / (double)world->n_items;
-        }
-        for (size_t j = 0; j < world->n_items; j++) {
-            column[j * FEATURES] -= mean;
-            squares += column[j * FEATURES] * column[j * FEATURES] / (double)world->n_items;
-        }
-        for (size_t j = 0; j < world->n_items; j++) column[j * FEATURES] /= sqrt(squares);
-    }
 }
 
 /* A mechanism that uses features has the same model from any number of threads, and a better one
@@ -674,6 +777,7 @@ int main(void) {
         cmocka_unit_test(test_kernels_leave_no_trace),
         cmocka_unit_test(test_something_is_learned),
         cmocka_unit_test(test_rounds_are_the_rule),
+        cmocka_unit_test(test_numbers_stay),
         cmocka_unit_test(test_ended_anywhere),
         cmocka_unit_test(test_features_help),
         cmocka_unit_test(test_little_data),
