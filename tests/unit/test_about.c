@@ -215,7 +215,16 @@ static void test_hostile_statements(void **state) {
 static void test_registry(void **state) {
     (void)state;
     struct statement statement = statement_make(1, 4, 2, 1);
-    char *yaml = statement_to_registry(&statement);
+    char *yaml = statement_to_registry(&statement), figure[64];
+    struct statement_figures figures;
+    statement_figures_make(&statement, &figures);
+    static const char *const deltas[] = {"1e-5", "1e-6", "1e-7", "1e-9"};
+    for (size_t i = 0; i < STATEMENT_DELTAS; i++) {
+        char number[DPMF_DOUBLE_TEXT_MAX];
+        dpmf_format_double(figures.at_delta[i], number);
+        snprintf(figure, sizeof figure, "%s at %s%s", number, i == 0 ? "delta " : "", deltas[i]);
+        assert_non_null(strstr(yaml, figure));
+    }
     assert_non_null(yaml);
     assert_memory_equal(yaml, "url_slug: --1900\n", 17);
     after(yaml, "publication_date: \"1900-01-01\" # not declared: fill in\n");
