@@ -116,14 +116,18 @@ DPMF_API int dpmf_table_read_whole(const char *path, const struct dpmf_run *run,
  */
 DPMF_API const char *dpmf_table_column_role(const char *name, size_t length);
 
+struct dpmf_input_options; /* dpmf.h */
+
 /* Reads pairs of a user and an item: from a table, as dpmf_table_read does, or from ratings in any
- * format. Standard input is always read as a table.
+ * format. Where options declare a layout, such as columns, it is read as dpmf_import reads it.
+ * Otherwise standard input is always read as a table.
  *
- * @param path   the table or the ratings
- * @param run    callbacks, which may end the reading
- * @param take   called with every pair; a value other than 0 ends the reading
- * @param self   passed to `take`; may be NULL
- * @param error  receives the description of a failure
+ * @param path     the table or the ratings
+ * @param options  how the input is read; what they say of ratings has no effect; NULL: the default
+ * @param run      callbacks, which may end the reading
+ * @param take     called with every pair; a value other than 0 ends the reading
+ * @param self     passed to `take`; may be NULL
+ * @param error    receives the description of a failure
  * @return 0, the value of `take` that ended the reading, or a negative code
  * @error DPMF_ERR_IO_*             the file cannot be read
  * @error DPMF_ERR_INPUT_*          the file is bad: the code says how, `error` where
@@ -131,7 +135,8 @@ DPMF_API const char *dpmf_table_column_role(const char *name, size_t length);
  * @error DPMF_ERR_USAGE_*          the address of a database cannot be used
  * @error DPMF_ERR_PRIVACY_REFUSED  the address of a database contains a password
  */
-DPMF_API int dpmf_pairs_read(const char *path, const struct dpmf_run *run,
+DPMF_API int dpmf_pairs_read(const char *path, const struct dpmf_input_options *options,
+                             const struct dpmf_run *run,
                              int (*take)(void *self, const struct dpmf_table_row *row,
                                          struct dpmf_error *error),
                              void *self, struct dpmf_error *error);

@@ -86,9 +86,29 @@ static int read_pair(const struct own_reading *reading, char *pair, struct dpmf_
     return refuse_pair(reading, pair, "separate pairs by commas, without spaces", error);
 }
 
+/* What says how a file is read says nothing of a text of pairs. */
+static int check_layout(const struct own_reading *reading, struct dpmf_error *error) {
+    const struct dpmf_input_options *input = reading->input;
+    const char *given = input->format           ? "{format}"
+                        : input->columns        ? "{columns}"
+                        : input->separator != 0 ? "{separator}"
+                        : input->user_column    ? "{user-column}"
+                        : input->item_column    ? "{item-column}"
+                        : input->rating_column  ? "{rating-column}"
+                        : input->time_column    ? "{time-column}"
+                                                : NULL;
+    char text[120];
+    if (!given) return 0;
+    snprintf(text, sizeof text, "%s is about files, and {ratings} names none", given);
+    error_set_text(error, DPMF_ERR_USAGE_CONFLICT, text);
+    error_hint(error, "leave it out; or check the path, if these are the ratings of a file");
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
 int own_pairs_read(struct own_reading *reading, struct dpmf_error *error) {
     reading->are_pairs = true;
-    int code = reading->info.is_of_events ? own_check_counts(reading, error) : 0;
+    int code = check_layout(reading, error);
+    if (code == 0 && reading->info.is_of_events) code = own_check_counts(reading, error);
     if (code < 0) return code;
     char *text = strdup(reading->name);
     if (!text) code = error_no_memory(error);

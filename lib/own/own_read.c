@@ -154,7 +154,8 @@ static int read_store(struct own_reading *reading, struct dpmf_error *error) {
 }
 
 static bool has_layout(const struct dpmf_input_options *input) {
-    return input->format || input->columns || input->separator != 0;
+    return input->format || input->columns || input->separator != 0 || input->user_column ||
+           input->item_column || input->rating_column || input->time_column;
 }
 
 int own_path_read(struct own_reading *reading, struct dpmf_error *error) {

@@ -29,6 +29,7 @@ struct id_copy {
 
 struct pairs {
     const char *path;
+    const struct dpmf_input_options *options;
     const struct dpmf_run *run;
     take_pair *take;
     void *self;
@@ -104,11 +105,10 @@ static int read_chunks(struct pairs *pairs, struct source *source, struct record
 }
 
 static int read_ratings(struct pairs *pairs, struct dpmf_error *error) {
-    const struct dpmf_input_options options = dpmf_input_options_default();
     const struct input_wait wait = {may_go_on, pairs, 0};
-    struct record_batch batch = {.take = take_records, .self = pairs, .options = &options};
+    struct record_batch batch = {.take = take_records, .self = pairs, .options = pairs->options};
     struct source *source = NULL;
-    int code = source_open(pairs->path, &options, &wait, &source, error);
+    int code = source_open(pairs->path, pairs->options, &wait, &source, error);
     if (code < 0) return code;
     void *chunk = source->ops->chunk_new(source);
     code = chunk ? read_chunks(pairs, source, &batch, chunk, error) : error_no_memory(error);
@@ -162,17 +162,37 @@ static int look(const char *path, bool *is_other, struct dpmf_error *error) {
     return code == DPMF_ERR_BASE_NO_MEMORY ? code : 0;
 }
 
-int dpmf_pairs_read(const char *path, const struct dpmf_run *run, take_pair *take, void *self,
+/* How the file is read, without what is about its ratings: pairs need none. A bad record is always
+ * an error, for every pair gets its line. */
+static struct dpmf_input_options layout_of(const struct dpmf_input_options *input) {
+    struct dpmf_input_options layout = *input;
+    layout.rescale = layout.has_range = layout.skip_bad = false;
+    return layout;
+}
+
+/* A table of pairs needs no rating and may have any columns; one whose layout is declared is read
+ * by the importer, which knows what to make of that. */
+static bool is_declared(const struct dpmf_input_options *input) {
+    return !format_is_auto(input) || input->columns || input->separator != 0 ||
+           input->user_column || input->item_column || input->rating_column || input->time_column ||
+           input->events;
+}
+
+int dpmf_pairs_read(const char *path, const struct dpmf_input_options *options,
+                    const struct dpmf_run *run, take_pair *take, void *self,
                     struct dpmf_error *error) {
     struct dpmf_run own_run;
+    struct dpmf_input_options input = dpmf_input_options_default();
     int code = arguments_check(error, "path", path);
+    if (code == 0) code = options_take(&input, sizeof input, options, "input_options", error);
     if (code == 0) code = run_take(&own_run, run, error);
     if (code < 0) return code;
     run = &own_run;
     if (!take) return arguments_check(error, "take", NULL);
-    struct pairs pairs = {.path = path, .run = run, .take = take, .self = self};
-    bool is_other;
-    code = look(path, &is_other, error);
+    input = layout_of(&input);
+    struct pairs pairs = {.path = path, .options = &input, .run = run, .take = take, .self = self};
+    bool is_other = is_declared(&input);
+    code = is_other ? 0 : look(path, &is_other, error);
     if (code < 0) return code;
     if (is_other) return read_ratings(&pairs, error);
     return dpmf_table_read(path, "user,item", run, take, self, error);

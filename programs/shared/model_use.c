@@ -116,6 +116,12 @@ int model_use_open(struct invocation *invocation, struct dpmf_model **model) {
     return add_features(invocation, *model);
 }
 
+int model_use_refuse_unread(const struct invocation *invocation) {
+    return options_refuse_group(invocation, input_options, OPTION_COUNT,
+                                "says how ratings are read, and none are read here",
+                                "leave it out, or give the ratings that it is about");
+}
+
 int model_use_ratings(struct invocation *invocation, enum option_id id, struct dpmf_store **store) {
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_error error = {0};

@@ -25,6 +25,9 @@ void model_use_warn_unchecked(struct invocation *invocation, const struct dpmf_m
  * should be. @return an exit status, after saying what is wrong */
 int model_use_open(struct invocation *invocation, struct dpmf_model **model);
 
+/* Refuses options on how ratings are read, for a call that reads none. @return an exit status */
+int model_use_refuse_unread(const struct invocation *invocation);
+
 /* Opens the ratings an option names; NULL when it was not given. @return an
  * exit status */
 int model_use_ratings(struct invocation *invocation, enum option_id id, struct dpmf_store **store);

@@ -451,6 +451,8 @@ static int run(struct invocation *invocation) {
     const bool has_test = invocation->n_operands == 2;
     bool ranks = false;
     int status = check_use(invocation);
+    if (status == STATUS_DONE && !has_test && !command_has(invocation, OPTION_HISTORY))
+        status = model_use_refuse_unread(invocation);
     if (status == STATUS_DONE) status = model_use_order(invocation, &order, &asked);
     if (status == STATUS_DONE) status = model_use_top(invocation, RANKING_MOST, &n);
     if (status == STATUS_DONE) status = model_use_open(invocation, &model);

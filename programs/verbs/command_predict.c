@@ -58,7 +58,8 @@ const struct verb verb_predict = {
         {
             "Reads pairs from PAIRS: a table whose first two columns, or whose columns named "
             "user and item, are the ids, or ratings in any format that dpmf import knows, a "
-            "store too; - is standard input, a table. Prints each pair with its prediction, in "
+            "store too; - is standard input, a table. --format, --columns and --separator say how "
+            "PAIRS is read, and --history with it. Prints each pair with its prediction, in "
             "the order of the input, as CSV with the header user,item,prediction. Predictions "
             "are clamped to the scale of the ratings.",
             "A user that the model does not know is fitted to their ratings in --history, "
@@ -304,11 +305,13 @@ static void hint_at_ratings(const struct predicting *predicting, struct dpmf_err
 static int predict_all(struct invocation *invocation, struct predicting *predicting) {
     struct dpmf_error error = {0};
     const struct dpmf_run *run = &invocation->run;
+    const struct dpmf_input_options input = options_input(invocation);
     int rc;
     if (command_has(invocation, OPTION_ITEM))
         rc = take_named(invocation, predicting, &error);
     else if (!predicting->is_own)
-        rc = dpmf_pairs_read(invocation->operands[1], run, take_pair_row, predicting, &error);
+        rc = dpmf_pairs_read(invocation->operands[1], &input, run, take_pair_row, predicting,
+                             &error);
     else if (invocation->n_operands > 1)
         rc = dpmf_table_read(invocation->operands[1], "item", run, take_item_row, predicting,
                              &error);
@@ -335,6 +338,19 @@ static int fold_in(struct invocation *invocation, struct predicting *predicting)
         status = report_error_print(invocation, &error);
     own_ratings_free(&own);
     return status;
+}
+
+/* The predictions do not depend on the ratings that PAIRS may have. */
+static int check_unread(const struct invocation *invocation) {
+    static const enum option_id about_ratings[] = {OPTION_RESCALE, OPTION_RATING_RANGE,
+                                                   OPTION_ON_ERROR};
+    const bool has_ratings =
+        command_has(invocation, OPTION_MINE) || command_has(invocation, OPTION_HISTORY);
+    if (has_ratings) return STATUS_DONE;
+    if (command_has(invocation, OPTION_ITEM)) return model_use_refuse_unread(invocation);
+    return options_refuse(invocation, about_ratings, sizeof about_ratings / sizeof about_ratings[0],
+                          "is about ratings, and of PAIRS none are used",
+                          "leave it out, or give ratings with --history or --ratings");
 }
 
 /* Exactly one thing is predicted: the pairs of a file, one pair, or items for one person. */
@@ -380,7 +396,8 @@ static int check_usage(const struct invocation *invocation) {
     if (command_has(invocation, OPTION_LEVEL) && !command_has(invocation, OPTION_INTERVALS))
         return terminal_error_print(STATUS_USAGE, "add --intervals",
                                     "--level says how likely --intervals are");
-    return check_pairs(invocation);
+    const int status = check_pairs(invocation);
+    return status == STATUS_DONE ? check_unread(invocation) : status;
 }
 
 /* What is wrong with the model or the level is better said before the first pair. */

@@ -373,7 +373,8 @@ static int check_usage(const struct invocation *invocation) {
     if (own && command_has(invocation, OPTION_HISTORY))
         return terminal_error_print(STATUS_USAGE, "keep one of them",
                                     "--ratings already says what the user rated");
-    return STATUS_DONE;
+    return own || command_has(invocation, OPTION_HISTORY) ? STATUS_DONE
+                                                          : model_use_refuse_unread(invocation);
 }
 
 /* A release knows nobody: whom it is for has to come with their ratings. */

@@ -197,7 +197,8 @@ static int read_own(struct comparing *c) {
 
 static int run(struct invocation *invocation) {
     struct comparing c = {.invocation = invocation, .is_own = command_has(invocation, OPTION_MINE)};
-    int status = model_use_top(invocation, TOP_MOST, &c.n);
+    int status = c.is_own ? STATUS_DONE : model_use_refuse_unread(invocation);
+    if (status == STATUS_DONE) status = model_use_top(invocation, TOP_MOST, &c.n);
     if (status == STATUS_DONE) status = model_use_open(invocation, &c.model);
     if (status == STATUS_DONE) dpmf_model_info(c.model, &c.info);
     if (status == STATUS_DONE)

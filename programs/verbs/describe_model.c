@@ -264,7 +264,8 @@ int describe_model_run(struct invocation *invocation) {
         return terminal_error_print(STATUS_USAGE, "describe the ratings with --plot instead",
                                     "%s: this is a model: it has no ratings to draw", path);
     struct dpmf_error error = {0};
-    int status = STATUS_DONE;
+    int status = model_use_refuse_unread(invocation);
+    if (status != STATUS_DONE) return status;
     if (dpmf_model_open(path, &model, &error) != 0) return report_error_print(invocation, &error);
     dpmf_model_info(model, &info);
     model_use_warn_unchecked(invocation, &info);

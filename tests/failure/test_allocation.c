@@ -750,8 +750,8 @@ static int tuning(void) { return with_store(tune_it); }
 
 static int pairs_reading(void) {
     struct dpmf_error error;
-    int code = dpmf_pairs_read(json_path, NULL, ignore_row, NULL, &error);
-    return code < 0 ? code : dpmf_pairs_read(csv_path, NULL, ignore_row, NULL, &error);
+    int code = dpmf_pairs_read(json_path, NULL, NULL, ignore_row, NULL, &error);
+    return code < 0 ? code : dpmf_pairs_read(csv_path, NULL, NULL, ignore_row, NULL, &error);
 }
 
 static int table_reading(void) {

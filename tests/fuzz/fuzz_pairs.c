@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (fd < 0 || write(fd, data, size) != (ssize_t)size) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     struct dpmf_error error = {0};
-    int code = dpmf_pairs_read(path, NULL, check_pair, NULL, &error);
+    int code = dpmf_pairs_read(path, NULL, NULL, check_pair, NULL, &error);
     if (code != 0 && (code != error.code || code > 0)) abort();
     close(fd);
     return 0;
