@@ -6,7 +6,7 @@
 #
 # DATA has ml-1m/ratings.dat.zst, ml-1m/movies.dat and ml-1m-ncf/heldout.csv.zst (default
 # ../shared/data). Every rating is an event; the held-out pairs are taken out of training. Releases
-# are real: noise from the operating system, in a ledger of their own.
+# are real: noise from the operating system, each in a ledger of its own.
 set -euo pipefail
 dpmf=$(readlink -f "$1")
 data=$(readlink -f "${2:-$(dirname "$0")/../../shared/data}")
@@ -22,16 +22,17 @@ zstd -dcq "$data/ml-1m/ratings.dat.zst" |
     'BEGIN { print "user,item,rating"; while ((getline line < "pairs") > 0) held[line] = 1 }
                 !(($1 "," $2) in held) { print $1 "," $2 "," $3 }' >train.csv
 "$dpmf" import train.csv --format csv --on-error skip -o train.dpr -q
-"$dpmf" ledger init ledger >/dev/null 2>&1
 
 # measure EPSILON [OPTIONS]: averages over the draws
 measure() {
-    local epsilon=$1 i
+    local epsilon=$1 ledger i
     shift
     for ((i = 0; i < draws; i++)); do
+        ledger=$(mktemp -u ledger.XXXXXX)
+        "$dpmf" ledger init -q "$ledger"
         "$dpmf" train train.dpr --goal ranking --replace --epsilon "$epsilon" --catalogue \
             "$data/ml-1m/movies.dat" "$@" \
-            --ledger ledger --population "$epsilon $* $i" -o release.safetensors -q 2>/dev/null
+            --ledger "$ledger" -o release.safetensors -q
         "$dpmf" evaluate release.safetensors --candidates heldout.csv --history train.dpr --json -q
     done | awk -F'[:,}]' \
         '{ for (i = 1; i < NF; i++) { if ($i ~ /"hr"/) hr += $(i + 1);

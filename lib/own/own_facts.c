@@ -1,8 +1,9 @@
 /*
  * Kinds and years of items, from the table that has their titles. A header names the columns;
- * without one, MovieLens' movies.dat is known by its shape: item, title, kinds. A year also comes
- * from the end of a title, as in "Dune (2021)". Fed by a catalogue; feeds scores at home
- * (recommend/facts.h), and the page, which also filters by it and names groups of titles after it.
+ * without one, MovieLens' movies.dat is known by its shape, item, title, kinds, and u.item by its
+ * columns of 0 and 1. A year also comes from the end of a title, as in "Dune (2021)". Fed by a
+ * catalogue; feeds scores at home (recommend/facts.h), and the page, which also filters by it and
+ * names groups of titles after it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/utf8.h"
 #include "dpmf.h"
 #include "dpmf_text.h"
+#include "tables/movielens_items.h"
 
 enum {
     KINDS_MAX = 400,   /* more of them are no kinds, but words of single titles */
@@ -32,7 +34,8 @@ struct dpmf_facts {
     int16_t (*of)[OF_ITEM_MAX]; /* kinds of each item, ended by -1 */
     uint16_t *years;            /* the year of each item; 0: unknown */
     bool begun, is_full, has_any;
-    uint64_t left_out;                        /* names of kinds that are too long or not UTF-8 */
+    bool is_u_item;    /* kinds are columns of 0 and 1 (tables/movielens_items.h) */
+    uint64_t left_out; /* names of kinds that are too long or not UTF-8 */
     int item_at, title_at, kinds_at, year_at; /* columns, or FIELD_NONE */
     struct dpmf_item_facts found;
     uint64_t *start; /* what it points to */
@@ -84,6 +87,7 @@ static bool begin(struct dpmf_facts *facts, const struct dpmf_table_record *row)
     facts->title_at = row->n > 1 ? 1 : FIELD_NONE;
     facts->kinds_at = row->n == 3 && strchr(row->field[2].text, '|') ? 2 : FIELD_NONE;
     facts->year_at = FIELD_NONE;
+    facts->is_u_item = movielens_is_u_item(row);
     /* The first title of movies.dat may be of one kind alone: its second column ends with a year.
      * */
     if (row->n == 3 && row->field[1].length > 6 &&
@@ -166,6 +170,11 @@ static int take_row(void *self, const struct dpmf_table_record *row, struct dpmf
     facts->years[item] = (uint16_t)year;
     facts->has_any |= year > 0;
     if (kinds) take_kinds(facts, item, kinds);
+    if (facts->is_u_item && movielens_is_u_item(row)) {
+        char text[U_ITEM_GENRES_ROOM];
+        const struct dpmf_field genres = {text, movielens_genres(row, text), 0};
+        take_kinds(facts, item, &genres);
+    }
     return 0;
 }
 

@@ -1,8 +1,9 @@
 /*
- * Reads what is known about items: any table with a header, or MovieLens' list of movies, which
- * needs none. For a private run it is public, and rows of items that are not in the catalogue are
- * ignored. For an ordinary one every row counts, and a table may be about users. An item has
- * one row: what names items again and again are ratings. Feeds feature_columns.c.
+ * Reads what is known about items: any table with a header, or MovieLens' lists of movies, which
+ * need none: movies.dat and u.item. For a private run it is public, and rows of items that are not
+ * in the catalogue are ignored. For an ordinary one every row counts, and a table may be about
+ * users. An item has one row: what names items again and again are ratings. Feeds
+ * feature_columns.c.
  */
 #include "privacy/item_features.h"
 
@@ -16,9 +17,16 @@
 #include "dpmf_text.h"
 #include "privacy/id_gather.h"
 #include "privacy/public_table.h"
+#include "tables/movielens_items.h"
 #include "tables/table_file.h"
 
-enum purpose { PURPOSE_NONE, PURPOSE_FEATURE, PURPOSE_YEAR_OF_TITLE, PURPOSE_GENRES };
+enum purpose {
+    PURPOSE_NONE,
+    PURPOSE_FEATURE,
+    PURPOSE_YEAR_OF_TITLE,
+    PURPOSE_GENRES,
+    PURPOSE_FLAGS
+};
 
 struct reading {
     struct catalogue *catalogue;
@@ -126,7 +134,7 @@ static int begin(struct reading *reading, const struct dpmf_table_record *row,
         int code = check_header(reading, row, error);
         return code < 0 ? code : 1;
     }
-    /* "1::Toy Story (1995)::Animation|Comedy": the one form that is understood without a header */
+    /* "1::Toy Story (1995)::Animation|Comedy": understood without a header, as is u.item */
     if (!reading->of_users && row->n == 3 && public_row_is_movielens(row)) {
         reading->item_column = 0;
         reading->purpose[0] = PURPOSE_NONE;
@@ -134,12 +142,19 @@ static int begin(struct reading *reading, const struct dpmf_table_record *row,
         reading->purpose[2] = PURPOSE_GENRES;
         return 0;
     }
+    if (!reading->of_users && movielens_is_u_item(row) && public_row_is_movielens(row)) {
+        reading->item_column = 0;
+        for (size_t i = 0; i < row->n; i++) reading->purpose[i] = PURPOSE_NONE;
+        reading->purpose[1] = PURPOSE_YEAR_OF_TITLE;
+        reading->purpose[U_ITEM_FIRST_GENRE] = PURPOSE_FLAGS;
+        return 0;
+    }
     if (reading->of_users)
         return fail(DPMF_ERR_INPUT_HEADER, row, 0, "the first row names no column of users",
                     "begin with a header such as user,country,age", error);
     return fail(DPMF_ERR_INPUT_HEADER, row, 0, "the first row names no column of items",
                 "begin with a header such as item,year,genres; without one only MovieLens' "
-                "movies.dat is understood",
+                "movies.dat and u.item are understood",
                 error);
 }
 
@@ -162,6 +177,20 @@ static int keep(struct reading *reading, size_t column, uint32_t item, int64_t l
     return 0;
 }
 
+/* The genres of u.item, in the column of the first of them. */
+static int take_flags(struct reading *reading, uint32_t item, const struct dpmf_table_record *row,
+                      struct dpmf_error *error) {
+    char text[U_ITEM_GENRES_ROOM];
+    if (!movielens_is_u_item(row))
+        return fail(DPMF_ERR_INPUT_COLUMNS, row, row->field[U_ITEM_FIRST_GENRE].column,
+                    "a genre of this row is neither 0 nor 1",
+                    "each of the 19 columns of genres in u.item has a 0 or a 1", error);
+    const struct dpmf_field genres = {text, movielens_genres(row, text),
+                                      row->field[U_ITEM_FIRST_GENRE].column};
+    if (genres.length == 0) return 0;
+    return keep(reading, U_ITEM_FIRST_GENRE, item, row->line, &genres, error);
+}
+
 static int take_field(struct reading *reading, size_t column, uint32_t item,
                       const struct dpmf_table_record *row, struct dpmf_error *error) {
     struct dpmf_field field = trimmed_field(row->field[column]);
@@ -174,6 +203,7 @@ static int take_field(struct reading *reading, size_t column, uint32_t item,
     case PURPOSE_GENRES:
         if (is_named(&field, "(no genres listed)")) return 0;
         break;
+    case PURPOSE_FLAGS: return take_flags(reading, item, row, error);
     }
     return field.length > 0 ? keep(reading, column, item, row->line, &field, error) : 0;
 }

@@ -131,6 +131,31 @@ int model_use_ratings(struct invocation *invocation, enum option_id id, struct d
     return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
 }
 
+/* They are fitted as they are: another scale makes a nonsense of everyone in it. */
+static void warn_of_scale(struct invocation *invocation, const struct dpmf_model *model,
+                          const struct dpmf_store *store) {
+    char text[400];
+    struct dpmf_model_info info;
+    struct dpmf_store_info found;
+    dpmf_model_info(model, &info);
+    dpmf_store_info(store, &found);
+    if (strcmp(info.goal, "rating") != 0 || found.holds_events || found.ratings == 0) return;
+    if (found.min >= info.min && found.max <= info.max) return;
+    snprintf(text, sizeof text,
+             "ratings of --history go from %s to %s, and the model's scale from %s to %s; they are "
+             "taken as they are",
+             text_double(found.min).text, text_double(found.max).text, text_double(info.min).text,
+             text_double(info.max).text);
+    terminal_warning_print(&invocation->terminal, text);
+}
+
+int model_use_history(struct invocation *invocation, const struct dpmf_model *model,
+                      struct dpmf_store **store) {
+    int status = model_use_ratings(invocation, OPTION_HISTORY, store);
+    if (status == STATUS_DONE && *store != NULL) warn_of_scale(invocation, model, *store);
+    return status;
+}
+
 int model_use_top(const struct invocation *invocation, uint64_t most, size_t *n) {
     *n = TOP_DEFAULT;
     if (!command_has(invocation, OPTION_TOP)) return STATUS_DONE;

@@ -32,6 +32,11 @@ int model_use_refuse_unread(const struct invocation *invocation);
  * exit status */
 int model_use_ratings(struct invocation *invocation, enum option_id id, struct dpmf_store **store);
 
+/* Opens the --history of a model: as model_use_ratings, with a warning where its ratings are not on
+ * the model's scale. */
+int model_use_history(struct invocation *invocation, const struct dpmf_model *model,
+                      struct dpmf_store **store);
+
 enum model_side { MODEL_USER, MODEL_ITEM };
 
 /* The number of an id, or UINT64_MAX. */

@@ -460,7 +460,7 @@ static int run(struct invocation *invocation) {
     if (status == STATUS_DONE && has_test &&
         dpmf_store_open(invocation->operands[1], &input, &invocation->run, &test, &error) != 0)
         status = report_error_print(invocation, &error);
-    if (status == STATUS_DONE) status = model_use_ratings(invocation, OPTION_HISTORY, &history);
+    if (status == STATUS_DONE) status = model_use_history(invocation, model, &history);
     if (status == STATUS_DONE && has_test)
         status = evaluate(invocation, model, test, history, asked, ranks ? (uint32_t)n : 0);
     if (status == STATUS_DONE && command_has(invocation, OPTION_CANDIDATES))

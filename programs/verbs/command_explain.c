@@ -119,7 +119,7 @@ static int read_history(struct explaining *e) {
     struct dpmf_store *store = NULL;
     struct dpmf_history history = {0};
     struct dpmf_error error = {0};
-    int status = model_use_ratings(e->invocation, OPTION_HISTORY, &store);
+    int status = model_use_history(e->invocation, e->model, &store);
     if (status != STATUS_DONE) return status;
     int rc = dpmf_model_history(e->model, store, user, strlen(user), &e->invocation->run, &history,
                                 &error);

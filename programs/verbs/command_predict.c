@@ -422,7 +422,7 @@ static int run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     int status = check_usage(invocation);
     if (status == STATUS_DONE) status = model_use_open(invocation, &model);
-    if (status == STATUS_DONE) status = model_use_ratings(invocation, OPTION_HISTORY, &history);
+    if (status == STATUS_DONE) status = model_use_history(invocation, model, &history);
     if (status == STATUS_DONE && history != NULL &&
         dpmf_newcomers_open(model, history, &invocation->run, &predicting.newcomers, &error) != 0)
         status = report_error_print(invocation, &error);

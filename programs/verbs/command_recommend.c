@@ -413,7 +413,7 @@ static int run(struct invocation *invocation) {
     if (status == STATUS_DONE) status = model_use_open(invocation, &r.model);
     if (status == STATUS_DONE) dpmf_model_info(r.model, &r.info);
     if (status == STATUS_DONE) status = check_model(&r);
-    if (status == STATUS_DONE) status = model_use_ratings(invocation, OPTION_HISTORY, &r.history);
+    if (status == STATUS_DONE) status = model_use_history(invocation, r.model, &r.history);
     if (status == STATUS_DONE)
         status = model_use_list(invocation, r.model, OPTION_INCLUDE, &r.include);
     if (status == STATUS_DONE)

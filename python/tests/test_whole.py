@@ -97,6 +97,20 @@ class Measuring(FolderTest):
         self.assertEqual((found["fitted_users"], found["unknown_users"]), (1, 0))
         self.assertAlmostEqual(found["mrr"], 1 / place)
 
+    def test_a_history_off_the_scale_warns(self):
+        users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
+        model = dpmf.Model(n_factors=4, n_epochs=2).fit(users, items, ratings)
+        path = self.folder / "m.safetensors"
+        model.save(path)
+        off = [100, 100], [1, 2], [9, 1]
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "from 1 to 9, and the model's scale"):
+            model.evaluate(([100], [3], [4]), history=off)
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "from 1 to 9, and the model's scale"):
+            dpmf.load(path, history=off)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.evaluate(([1], [3], [4]), history=(users, items, ratings))
+
     def test_a_ranking_without_a_history_warns(self):
         users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
         model = dpmf.Model(n_factors=4, n_epochs=2).fit(users, items, ratings)

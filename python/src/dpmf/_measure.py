@@ -105,6 +105,8 @@ class Measured:
             warn("without history, what users had before stays in the ranking, where it takes "
                  "places of what they want next")
         opened = None if history is None else self._open(history, run)
+        if opened:
+            opened.warn_off_scale(file)
         before = opened.pointer if opened else ffi.NULL
         result = {} if test is None else self._evaluate(test, before, options, ranking, run)
         if candidates is not None:

@@ -17,7 +17,7 @@ from ._native import ffi, lib
 from ._records import are_missing, ratings_of, times_of
 from ._run import ProgressCallback, Run
 from ._values import Struct, flag, is_path, memory_bytes, pair, path_bytes, shown, text_bytes, whole
-from .errors import DpmfError, InputError, usage
+from .errors import DpmfError, InputError, usage, warn
 
 
 class Columns(NamedTuple):
@@ -84,6 +84,16 @@ class Store:
         info = ffi.new("struct dpmf_store_info *")
         lib.dpmf_store_info(self.pointer, info)
         return bool(info.holds_events)
+
+    def warn_off_scale(self, file: Any) -> None:
+        """Warns where this is the history of a model with another scale."""
+        info = ffi.new("struct dpmf_store_info *")
+        lib.dpmf_store_info(self.pointer, info)
+        if file.ranks or info.holds_events or not info.ratings:
+            return
+        if info.min < file.info.min or info.max > file.info.max:
+            warn(f"ratings of history go from {info.min:g} to {info.max:g}, and the model's scale "
+                 f"from {file.info.min:g} to {file.info.max:g}; they are taken as they are")
 
 
 # ---- from what was given to columns ------------------------------------------------------------

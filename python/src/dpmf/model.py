@@ -898,5 +898,6 @@ def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str =
             raise KindError(lib.DPMF_ERR_MODEL_KIND, "this is a release, which has no users",
                             "leave history out", file.name)
         fitted.store = opener(history)(model._run(), Reading())
+        fitted.store.warn_off_scale(file)
     model._fitted = fitted
     return model
