@@ -161,6 +161,7 @@ int import_store_write(struct import *import, const char *output, size_t n_jobs,
                        struct dpmf_error *error) {
     struct item_order *order = NULL;
     if (import->layout.holds_events) rating_sorter_add_up(import->sorter);
+    if (import->layout.is_unordered) rating_sorter_keep_latest(import->sorter);
     int code = rating_sorter_finish(import->sorter, id_map_size(import->users), error);
     if (code == 0) code = rank_items(import, &order, error);
     if (code == 0)

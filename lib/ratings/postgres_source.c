@@ -263,6 +263,8 @@ static int plan_copy(struct postgres_source *self, const PGresult *described,
     self->rows.source.layout.formats =
         store_layout_format_of_ids(self->rows.source.format, self->ids);
     self->rows.source.layout.lacks_times = column[COLUMN_TIME] < 0;
+    /* A new row is put where another person's was deleted. */
+    self->rows.source.layout.is_unordered = self->rows.url.table != NULL;
     int32_t next = 0;
     for (int role = 0; role < COLUMN_ROLES; role++)
         layout->field[role] = column[role] < 0 ? -1 : plain && used == n ? column[role] : next++;

@@ -20,6 +20,7 @@
 #include "store/rating_sorter.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -85,8 +86,9 @@ struct rating_sorter {
     int n_values;
 
     bool has_times;
-    bool adds_up; /* values of duplicates, instead of keeping the last */
-    int spill;    /* descriptor, -1 until needed */
+    bool adds_up;      /* values of duplicates, instead of keeping the last */
+    bool keeps_latest; /* the latest of duplicates is kept, not the last that was added */
+    int spill;         /* descriptor, -1 until needed */
     uint64_t spilled;
     struct run *runs;
     size_t n_runs, runs_capacity;
@@ -135,6 +137,7 @@ void rating_sorter_set_memory(struct rating_sorter *sorter, uint64_t memory) {
 }
 
 void rating_sorter_add_up(struct rating_sorter *sorter) { sorter->adds_up = true; }
+void rating_sorter_keep_latest(struct rating_sorter *sorter) { sorter->keeps_latest = true; }
 
 bool rating_sorter_has_times(const struct rating_sorter *sorter) { return sorter->has_times; }
 uint64_t rating_sorter_spilled(const struct rating_sorter *sorter) { return sorter->spilled; }
@@ -458,6 +461,22 @@ static void add_up(struct sorter_column *column, uint32_t from, uint32_t to, boo
     if (has_times && column->time[from] > column->time[to]) column->time[to] = column->time[from];
 }
 
+/* Whether place `from` is kept, not place `to`; of two zeros the one without a sign. */
+static bool is_later(const struct sorter_column *column, uint32_t from, uint32_t to,
+                     bool has_times) {
+    const double a = column->value[from], b = column->value[to];
+    if (has_times && column->time[from] != column->time[to])
+        return column->time[from] > column->time[to];
+    return a > b || (a == b && signbit(b) && !signbit(a));
+}
+
+/* Two ratings of a pair: what is kept is then in place `to`. */
+static void keep_latest(struct sorter_column *column, uint32_t from, uint32_t to, bool has_times) {
+    if (!is_later(column, from, to, has_times)) return;
+    column->value[to] = column->value[from];
+    if (has_times) column->time[to] = column->time[from];
+}
+
 /* From keys in order of rank: a stable scatter by user, then each pair once, in its last place. */
 static void gather(struct slicing *slicing, const uint64_t *key, uint64_t *by_user) {
     struct sorter_column *from = &slicing->space->columns[COLLECTED];
@@ -479,8 +498,11 @@ static void gather(struct slicing *slicing, const uint64_t *key, uint64_t *by_us
         for (uint64_t i = first; i < end; i++) {
             uint32_t rank = (uint32_t)(by_user[i] >> 32), place = (uint32_t)by_user[i];
             if (i + 1 < end && (uint32_t)(by_user[i + 1] >> 32) == rank) {
+                const uint32_t next_place = (uint32_t)by_user[i + 1];
                 if (slicing->sorter->adds_up)
-                    add_up(from, place, (uint32_t)by_user[i + 1], slicing->sorter->has_times);
+                    add_up(from, place, next_place, slicing->sorter->has_times);
+                else if (slicing->sorter->keeps_latest)
+                    keep_latest(from, place, next_place, slicing->sorter->has_times);
                 slicing->on_duplicate(slicing->self, rank);
                 continue;
             }

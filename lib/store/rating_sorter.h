@@ -24,6 +24,10 @@ void rating_sorter_set_memory(struct rating_sorter *sorter, uint64_t memory);
  * and exact in doubles up to twice the bound. */
 void rating_sorter_add_up(struct rating_sorter *sorter);
 
+/* Keeps the rating of a pair that has the latest time and, where times are equal, the highest: it
+ * does not depend on their order, which may follow from other people's records. */
+void rating_sorter_keep_latest(struct rating_sorter *sorter);
+
 /* Adds n ratings, in the order that decides between duplicates. `time` may be NULL. Serial. */
 int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const uint32_t *item,
                       const double *value, const int64_t *time, size_t n, struct dpmf_error *error);

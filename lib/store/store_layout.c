@@ -112,6 +112,7 @@ void store_layout_join(struct store_layout *all, const struct store_layout *one)
     all->is_queried = before.is_queried || one->is_queried;
     all->is_ranged = before.is_ranged || one->is_ranged;
     all->has_half = before.has_half || one->has_half;
+    all->is_unordered = before.is_unordered || one->is_unordered;
     all->lacks_times = one->lacks_times && (is_first || before.lacks_times);
     all->liked = one->liked;
     all->like = one->like;

@@ -61,6 +61,11 @@ struct store_layout {
      * columns above say it. */
     bool lacks_times;
 
+    /* Whether the order of an input's records may follow from other people's, as that of a table's
+     * rows does: then it must not decide which of a pair's ratings counts. Not in the file, where a
+     * pair is there once. */
+    bool is_unordered;
+
     /* Which half of which split this is, the first split first, each a number of the split and
      * STORE_HALF_TEST; 0: there is none. */
     uint32_t half[STORE_SPLITS];

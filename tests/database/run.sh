@@ -273,6 +273,24 @@ kind "a query" partial "$base?query=SELECT * FROM plain"
 kind "a table with row security" partial "$base?table=guarded"
 kind "a table with an heir that has row security" partial "$base?table=parent"
 
+# Nor does a row that was deleted, into whose place a later one of someone else goes, decide which
+# of two ratings of an item counts.
+for before in without with; do
+    sql -c 'SET client_min_messages = error' -c 'DROP TABLE IF EXISTS twice'
+    sql -c 'CREATE TABLE twice ("user" text, item text, rating real)'
+    [[ $before == without ]] || sql -c "INSERT INTO twice VALUES ('bob', 'a', 3)"
+    sql -c "INSERT INTO twice VALUES ('ann', 'a', 5)"
+    [[ $before == without ]] || sql -c "DELETE FROM twice WHERE \"user\" = 'bob'" -c 'VACUUM twice'
+    sql -c "INSERT INTO twice VALUES ('ann', 'a', 1)" -c 'GRANT SELECT ON twice TO PUBLIC'
+    "$dpmf" import -q "$base?table=twice" --on-error skip --replace -o twice.dpr 2>said &&
+        "$dpmf" export -q twice.dpr --csv - 2>>said | grep -q '^ann,a,5$'
+    report $? "the rating that counts of two, $before someone else's that was deleted"
+done
+sql -c 'ALTER TABLE twice ADD ts int' -c 'UPDATE twice SET ts = 7 WHERE rating = 1'
+same "of a table the latest time counts" $'user,item,rating,timestamp\nann,a,1,7\n' \
+    "$base?table=twice"
+rm twice.dpr
+
 # So may what functions of the database make of a column that is read: types of its own, with their
 # casts and output, casts that it has for types of PostgreSQL's, and generated columns.
 sql <<'SQL'

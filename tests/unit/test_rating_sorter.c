@@ -19,14 +19,18 @@ struct rating {
     size_t arrival;
 };
 
+static bool keeps_latest; /* of duplicates, whatever their order was */
+
 static int compare_ratings(const void *a, const void *b) {
     const struct rating *x = a, *y = b;
     if (x->user != y->user) return x->user < y->user ? -1 : 1;
     if (x->item != y->item) return x->item < y->item ? -1 : 1;
+    if (keeps_latest && x->time != y->time) return x->time < y->time ? -1 : 1;
+    if (keeps_latest && x->value != y->value) return x->value < y->value ? -1 : 1;
     return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
 }
 
-/* Sorted, the last of duplicates kept. @return how many are left */
+/* Sorted, the last of duplicates, or the latest, kept. @return how many are left */
 static size_t sort_plainly(struct rating *ratings, size_t n) {
     qsort(ratings, n, sizeof ratings[0], compare_ratings);
     size_t kept = 0;
@@ -88,6 +92,7 @@ static void check_case(const struct sorter_case *c) {
     struct rating *ratings = make_ratings(c);
     struct rating_sorter *sorter;
     assert_int_equal(rating_sorter_init(&sorter, c->memory, NULL, NULL), 0);
+    if (keeps_latest) rating_sorter_keep_latest(sorter);
     add_all(sorter, ratings, c->n);
     assert_int_equal(rating_sorter_finish(sorter, c->n_users, NULL), 0);
     assert_int_equal(rating_sorter_spilled(sorter) > 0, c->must_spill);
@@ -143,6 +148,9 @@ static void test_cases(void **state) {
         {5, 3000000, 50000, 10, true, 512 << 10, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) check_case(&cases[i]);
+    keeps_latest = true;
+    for (size_t i = 0; i < 6; i++) check_case(&cases[i]);
+    keeps_latest = false;
 }
 
 /* More records of one user than a slice collects at once: compacted on the way. */
@@ -150,6 +158,9 @@ static void test_many_duplicates_of_one_user(void **state) {
     (void)state;
     check_case(&(struct sorter_case){1, 1000, 3 * STORE_BLOCK_RATINGS, 5, false, 64 << 20, false});
     check_case(&(struct sorter_case){2, 400000, 2 * STORE_BLOCK_RATINGS, 5, true, 8 << 20, true});
+    keeps_latest = true;
+    check_case(&(struct sorter_case){1, 1000, 3 * STORE_BLOCK_RATINGS, 5, true, 64 << 20, false});
+    keeps_latest = false;
 }
 
 int main(void) {
