@@ -179,8 +179,8 @@ static bool can_be(enum column_role role, const struct arrow_type *type) {
 static int check_type(const struct arrow_table *table, enum column_role role, int32_t place,
                       bool is_named, struct dpmf_error *error) {
     static const char *const wanted[COLUMN_ROLES] = {
-        "text, whole numbers, or a dictionary of these",
-        "text, whole numbers, or a dictionary of these", "numbers",
+        "text, whole numbers (decimals: of scale 0), or a dictionary of these",
+        "text, whole numbers (decimals: of scale 0), or a dictionary of these", "numbers",
         "timestamps, dates, or seconds since 1970"};
     const struct arrow_field *field = &table->fields[place];
     if (can_be(role, &field->type)) return 0;

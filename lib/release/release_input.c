@@ -18,8 +18,8 @@ static const char *why_not(const struct store_layout *layout) {
     case STORE_ORIGIN_GUESSED:
         return "the layout of its ratings was guessed from the first record, which is one person's";
     case STORE_ORIGIN_TOGETHER:
-        return "its ratings were read or chosen by what other people's say: blocks of lines, or a "
-               "cut by time";
+        return "its ratings were read or chosen by what other people's say: blocks of lines, a cut "
+               "by time, or shards of one shard";
     case STORE_ORIGIN_DECLARED: break;
     }
     if (layout->drops_bad && !layout->is_shard)

@@ -44,6 +44,7 @@ struct id_form id_form_either(const struct id_form *a, const struct id_form *b) 
         .takes_text = a->takes_text || b->takes_text || a->is_uuid != b->is_uuid,
         .takes_whole = a->takes_whole || b->takes_whole,
         .is_signed = a->is_signed || b->is_signed,
+        .is_64 = a->is_64 && b->is_64,
         .from_one = a->from_one && b->from_one,
         .is_trimmed = a->is_trimmed || b->is_trimmed,
         .is_float = a->is_float || b->is_float,
@@ -58,12 +59,16 @@ struct id_form id_form_either(const struct id_form *a, const struct id_form *b) 
  * that was declared as texts, or as nothing, may hold both, and a UUID that a database makes text
  * by a cast of its own may be anything. */
 static struct id_form form_of_schema(const char *format, enum store_ids ids, bool is_queried) {
-    static const struct id_form numbers = {.takes_whole = true, .is_signed = true};
+    static const struct id_form numbers = {.takes_whole = true, .is_signed = true},
+                                numbers_64 = {
+                                    .takes_whole = true, .is_signed = true, .is_64 = true};
     const bool by_schema = strcmp(format, "arrow") == 0 || strcmp(format, "parquet") == 0 ||
                            strcmp(format, "postgres") == 0 || strcmp(format, "sqlite") == 0;
     if (strcmp(format, "inter") == 0 && ids == STORE_IDS_WHOLE)
         return (struct id_form){.is_float = true};
-    if (by_schema && ids == STORE_IDS_WHOLE) return numbers;
+    /* Arrow has numbers of up to 128 bits; databases have none beyond 64. */
+    const bool is_database = strcmp(format, "postgres") == 0 || strcmp(format, "sqlite") == 0;
+    if (by_schema && ids == STORE_IDS_WHOLE) return is_database ? numbers_64 : numbers;
     if (ids == STORE_IDS_NUMERIC)
         return (struct id_form){.takes_text = true, .takes_whole = true, .is_trimmed = true};
     if (by_schema && ids == STORE_IDS_UUID)
@@ -126,6 +131,8 @@ static const char *find_fault(const struct id_form *form, const char *text, size
 }
 
 static const char *why_no_text(const struct id_form *form) {
+    if (form->is_64)
+        return "the ids of the ratings are whole numbers of 64 bits, and this is not one";
     if (form->takes_text) return "the id holds what separates columns in the ratings";
     if (form->is_uuid) return "the ids of the ratings are UUIDs, and this is not one";
     if (form->from_one)
@@ -158,6 +165,16 @@ static size_t spell_signed(const char *text, size_t n, struct id_text *out) {
     memcpy(out->number + out->n, text + at, n - at);
     out->n += n - at;
     return 1;
+}
+
+/* Whether a number that spell_signed wrote is one of 64 bits. */
+static bool is_of_64_bits(const struct id_text *id) {
+    static const char least[] = "9223372036854775808"; /* without its sign */
+    const size_t length = sizeof least - 1;
+    const bool is_negative = id->text[0] == '-';
+    const size_t n = id->n - is_negative;
+    if (n != length) return n < length;
+    return memcmp(id->text + is_negative, least, length) < (is_negative ? 1 : 0);
 }
 
 /* A float that is an id, as the reader of such a column spells it. @return how many there are, 0 or
@@ -211,7 +228,7 @@ size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
     if (form->is_uuid && spell_uuid(text, n, &out[count]))
         count += count == 0 || out[count].n != n || memcmp(out[count].text, text, n) != 0;
     else if (form->is_signed && count == 0 && spell_signed(text, n, &out[0]))
-        count = 1;
+        count = !form->is_64 || is_of_64_bits(&out[0]);
     else if (form->takes_whole && number_parse_whole(&digits, &n_digits, &number) &&
              !(form->from_one && number == 0) && (count == 0 || n_digits != n))
         out[count++] = (struct id_text){.text = digits, .n = n_digits};

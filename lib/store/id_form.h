@@ -12,6 +12,7 @@ struct id_form {
     bool takes_text;     /* any text, kept as it is */
     bool takes_whole;    /* whole numbers, without zeroes in front */
     bool is_signed;      /* whether whole numbers may be negative, and of any size */
+    bool is_64;          /* whether signed whole numbers have 64 bits at most */
     bool from_one;       /* whether numbers begin at 1: rows of a matrix */
     bool is_trimmed;     /* texts that are numbers with blanks around them are these numbers */
     bool is_float;       /* whole numbers below 2^53, in any spelling of a decimal number */

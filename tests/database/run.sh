@@ -373,7 +373,8 @@ wish "a padded text without its blanks" 'bob b' "$one" "$base?table=padded"
 wish "a padded text of nothing" '  ' 'the id is empty' "$base?table=padded"
 wish "a whole number" 007 "$one" "$base?table=numbered"
 wish "a negative number" -08 "$one" "$base?table=numbered"
-wish "what is no whole number" ann 'are whole numbers, and this is not one' "$base?table=numbered"
+wish "what is no whole number" ann 'are whole numbers of 64 bits, and this is not one' \
+    "$base?table=numbered"
 
 if sql -c 'ALTER TABLE young INHERIT old' 2>/dev/null; then # not since PostgreSQL 16
     kind "a table with an heir that generates a rating" partial "$base?table=old"

@@ -117,6 +117,26 @@ static void test_signed(void **state) {
     assert_string_equal(spell(&either, "ann", 3, out), none);
 }
 
+/* As a column of numbers in a database holds them. */
+static void test_64_bits(void **state) {
+    static const char none[] =
+        "the ids of the ratings are whole numbers of 64 bits, and this is not one";
+    static const struct id_form form = {.takes_whole = true, .is_signed = true, .is_64 = true};
+    static const char *const cases[][2] = {
+        {"-007", "[-7]"},
+        {"+9223372036854775807", "[9223372036854775807]"},
+        {"09223372036854775808", none},
+        {"-9223372036854775808", "[-9223372036854775808]"},
+        {"-9223372036854775809", none},
+        {"10000000000000000000", none},
+        {"7.5", none},
+    };
+    char out[4 * TEXT_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(spell(&form, cases[i][0], strlen(cases[i][0]), out), cases[i][1]);
+}
+
 /* A column of SQLite that makes numbers of texts leaves blanks around them out. */
 static void blanks_around_numbers(void **state) {
     (void)state;
@@ -380,10 +400,11 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling),         cmocka_unit_test(test_signed),
-        cmocka_unit_test(blanks_around_numbers), cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_padded),           cmocka_unit_test(test_uuids),
-        cmocka_unit_test(test_either),           cmocka_unit_test(test_as_the_readers),
+        cmocka_unit_test(test_spelling),       cmocka_unit_test(test_signed),
+        cmocka_unit_test(test_64_bits),        cmocka_unit_test(blanks_around_numbers),
+        cmocka_unit_test(test_floats),         cmocka_unit_test(test_padded),
+        cmocka_unit_test(test_uuids),          cmocka_unit_test(test_either),
+        cmocka_unit_test(test_as_the_readers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
