@@ -785,9 +785,9 @@ DPMF_API int dpmf_store_shard(struct dpmf_store *store, const char *directory, u
  * the numbers back gives the same bits.
  *
  * @param store          the store
- * @param path           the file to write; NULL: write to `fd`
+ * @param path           the file to write, which must be new or `run->replace`; NULL: `fd`
  * @param fd             a file descriptor, used when `path` is NULL
- * @param run            threads, memory and callbacks
+ * @param run            threads, memory, callbacks, and whether a file may be replaced
  * @param bytes_written  receives the number of bytes; may be NULL
  * @param error          receives the description of a failure
  * @return 0 or a negative code
@@ -816,7 +816,7 @@ struct dpmf_synth_options {
     bool times;                              /* make up timestamps */
     uint64_t seed;                           /* seed of all choices */
     const char *truth;                       /* safetensors file for the planted factors; or NULL */
-    const char *catalogue;                   /* csv file for ids and made-up titles; or NULL */
+    const char *catalogue;                   /* new csv file for ids and made-up titles, or NULL */
     double average;                          /* average rating, as a place on the scale: 0 to 1 */
     double item_spread;  /* deviation of item biases, in quarters of the scale */
     double taste_spread; /* deviation of u.v, in the same unit */
@@ -1962,7 +1962,7 @@ struct dpmf_own_info {
     size_t n;                              /* number of ratings; may be 0 */
     uint64_t unknown;               /* ratings left out: the model does not know their items */
     const char *first_unknown;      /* id of the first such item; "" when it is not known */
-    uint64_t replaced;              /* ratings of an item that is rated again further down */
+    uint64_t replaced;              /* items that come again; counts of events are added */
     uint64_t skipped;               /* bad records left out, with `skip_bad` */
     uint64_t outside;               /* ratings outside the model's scale, kept as they are */
     uint64_t listed;                /* titles that the page saved on a list, unrated: left out */

@@ -280,7 +280,7 @@ int dpmf_store_export_csv(struct dpmf_store *store, const char *path, int fd,
     export.n_workers = pipeline_workers(threads_wanted(run)) + 1;
     export.workers = memory_alloc_zero((size_t) export.n_workers, sizeof *export.workers);
     code = export.workers ? 0 : error_no_memory(error);
-    if (code == 0 && path) code = output_file_check(path, DPMF_FILE_OTHER, run->replace, error);
+    if (code == 0 && path) code = output_file_check(path, DPMF_FILE_NONE, run->replace, error);
     if (code == 0) code = make_item_texts(&export, error);
     if (code == 0 && path) code = output_file_open(&export.file, path, OUTPUT_PRIVATE, error);
     if (code == 0) code = write_all(&export, run, error);

@@ -219,19 +219,23 @@ static int read_any(struct own_reading *reading, struct dpmf_error *error) {
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* The ratings that stay do so in their order, as in a table without the others. */
+/* The ratings that stay do so in their order, as in a table without the others. Of events the
+ * counts are added, as they are wherever events are read. */
 static int keep_last(const struct own_reading *reading, struct dpmf_error *error) {
     struct dpmf_own *own = reading->own;
-    uint8_t *seen = memory_alloc_zero((size_t)(reading->info.items / 8 + 1), 1);
-    if (!seen) return error_no_memory(error);
+    size_t *place = memory_alloc_zero((size_t)reading->info.items + 1, sizeof *place);
+    if (!place) return error_no_memory(error);
     size_t first = own->n;
     for (size_t i = own->n; i-- > 0;) {
-        uint64_t item = own->ratings[i].item;
-        uint8_t bit = (uint8_t)(1u << item % 8);
-        if ((seen[item / 8] & bit) == 0) own->ratings[--first] = own->ratings[i];
-        seen[item / 8] |= bit;
+        size_t *kept = &place[own->ratings[i].item]; /* 1 more than its place */
+        if (*kept == 0) {
+            own->ratings[--first] = own->ratings[i];
+            *kept = first + 1;
+        } else if (reading->info.is_of_events) {
+            own->ratings[*kept - 1].rating += own->ratings[i].rating;
+        }
     }
-    free(seen);
+    free(place);
     own->replaced = first;
     own->n -= first;
     if (first > 0) memmove(own->ratings, own->ratings + first, own->n * sizeof *own->ratings);

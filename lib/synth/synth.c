@@ -388,14 +388,14 @@ static void fill_report(struct dpmf_import_report *report, const struct dpmf_syn
     report->layout = store_layout_shown(layout);
 }
 
-/* A catalogue is text, and cannot be told from anyone's list of items. */
+/* A catalogue is text, and cannot be told from anyone's list of items: none is replaced unasked. */
 static int check_outputs(const char *output, const struct dpmf_synth_options *options,
                          const struct dpmf_run *run, struct dpmf_error *error) {
     int code = output_file_check(output, DPMF_FILE_STORE, run->replace, error);
     if (code == 0 && options->truth)
         code = output_file_check(options->truth, DPMF_FILE_TRUTH, run->replace, error);
     if (code == 0 && options->catalogue)
-        code = output_file_check(options->catalogue, DPMF_FILE_OTHER, run->replace, error);
+        code = output_file_check(options->catalogue, DPMF_FILE_NONE, run->replace, error);
     return code;
 }
 

@@ -194,8 +194,12 @@ void own_ratings_note(struct invocation *invocation, const struct dpmf_model *mo
         terminal_note_print(terminal, "%s on a list, kept or hidden and not rated: left out",
                             text_count(found->listed, "title").text);
     warn_number(terminal, "bad records skipped", found->skipped, "");
-    warn_number(terminal, "ratings of an item that was rated again", found->replaced,
-                "; the last rating counts");
+    if (info.is_of_events)
+        warn_number(terminal, "repeated events of an item", found->replaced,
+                    "; their counts were added");
+    else
+        warn_number(terminal, "ratings of an item that was rated again", found->replaced,
+                    "; the last rating counts");
     warn_number(terminal, scale, found->outside, "; they are taken as they are");
     if (found->diary != NULL)
         note_diary(invocation, catalogue, model, found->diary);

@@ -57,7 +57,7 @@ static const struct option own_options[] = {
     {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
      .help = "replace the file, the page or the tables if they exist already: those that such an "
              "export made, or an empty file; a page or a database that was changed since, or is "
-             "someone else's, is refused; with --csv of ratings, any file is replaced"},
+             "someone else's, is refused; with --csv of ratings, whatever file it is"},
     PAGE_OPTIONS,
     {0},
 };
@@ -203,7 +203,7 @@ static int try_target(struct invocation *invocation) {
     struct dpmf_error error = {0};
     int status = open_target(invocation->value[OPTION_CSV], invocation->operands[0], &target);
     if (status == STATUS_DONE && target.path != NULL &&
-        dpmf_output_check_kind(target.path, DPMF_FILE_OTHER, &invocation->run, &error) != 0)
+        dpmf_output_check_kind(target.path, DPMF_FILE_NONE, &invocation->run, &error) != 0)
         status = report_error_print(invocation, &error);
     if (target.made != NULL) rmdir(target.made);
     free(target.path);
@@ -259,20 +259,15 @@ static int refuse_stray(const struct invocation *invocation, enum way way) {
         {OPTION_LINKS, WAY_WEB, "--web alone"},
         {OPTION_REPLACE, WAY_RATINGS | WAY_LIBMF | WAY_SQLITE | WAY_PGVECTOR | WAY_WEB,
          "--csv of ratings, --libmf, --sqlite, --pgvector and --web alone"},
-        {OPTION_FORMAT, WAY_RATINGS, "--csv of ratings alone"},
-        {OPTION_COLUMNS, WAY_RATINGS, "--csv of ratings alone"},
-        {OPTION_SEPARATOR, WAY_RATINGS, "--csv of ratings alone"},
-        {OPTION_RESCALE, WAY_RATINGS, "--csv of ratings alone"},
-        {OPTION_RATING_RANGE, WAY_RATINGS, "--csv of ratings alone"},
-        {OPTION_EVENTS, WAY_RATINGS, "--csv of ratings alone"},
-        {OPTION_ON_ERROR, WAY_RATINGS, "--csv of ratings alone"},
     };
     for (size_t i = 0; i < sizeof strays / sizeof strays[0]; i++)
         if (command_has(invocation, strays[i].id) && (strays[i].ways & (unsigned)way) == 0)
             return terminal_error_print(STATUS_USAGE, "leave it out", "--%s goes with %s",
                                         options_name(invocation, strays[i].id),
                                         strays[i].goes_with);
-    return STATUS_DONE;
+    if (way == WAY_RATINGS) return STATUS_DONE;
+    return options_refuse_group(invocation, input_options, OPTION_COUNT,
+                                "goes with --csv of ratings alone", "leave it out");
 }
 
 static int check_way(const struct invocation *invocation, enum way *way) {

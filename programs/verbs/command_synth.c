@@ -81,7 +81,8 @@ static const struct option own_options[] = {
      .help = "also write the planted factors, as safetensors"},
     {.id = OPTION_CATALOGUE_OUT, .name = "catalogue-out", .alias = "catalog-out",
      .value = {VALUE_OUTPUT, "FILE", "items.csv", ".csv", NULL},
-     .help = "also write a CSV list of the items with made-up titles"},
+     .help = "also write a CSV list of the items with made-up titles; a file that exists already "
+             "is replaced only with --replace"},
     {0},
 };
 /* clang-format on */

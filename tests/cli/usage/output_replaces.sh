@@ -21,8 +21,7 @@ for output in wishes.csv r.dpr release.safetensors state/dpmf/ledger.lock; do
     [[ $output == r.dpr ]] || try dpmf import -q ratings.csv -o "$output"
     [[ $output == r.dpr ]] || try dpmf split ratings.csv -q --train a.dpr --test "$output"
     try dpmf synth -q --users 5 --items 5 --ratings 9 -o s.dpr --truth "$output"
-    [[ $output == *.csv ]] ||
-        try dpmf synth -q --users 5 --items 5 --ratings 9 -o s.dpr --catalogue-out "$output"
+    try dpmf synth -q --users 5 --items 5 --ratings 9 -o s.dpr --catalogue-out "$output"
     try dpmf describe ratings.csv --plot "$output"
     [[ $output == *.dpr ]] || try dpmf tune ratings.csv -q --trials 1 -o "$output"
 done
@@ -30,6 +29,13 @@ try dpmf import -q ratings.csv -o m.safetensors
 cp release.safetensors out.csv
 try dpmf export -q r.dpr --csv out.csv
 cmp release.safetensors out.csv
+echo "a text" >notes.csv
+mkdir out
+echo "a text" >out/ratings.csv
+chmod 400 notes.csv
+try dpmf export -q r.dpr --csv notes.csv
+try dpmf export -q r.dpr --csv out
+cmp notes.csv out/ratings.csv
 sha256sum --check --quiet before && echo "nothing has changed"
 ls a.dpr s.dpr 2>/dev/null
 echo "== replaced"
@@ -39,9 +45,11 @@ try "${train[@]}" -o m.safetensors
 try "${train[@]}" -o empty
 try dpmf export -q r.dpr --csv out.csv --replace
 head -n 1 out.csv
-echo "a text" >out.csv
-try dpmf export -q r.dpr --csv out.csv
-head -n 1 out.csv
+try dpmf export -q r.dpr --csv out --replace
+head -n 1 out/ratings.csv
+: >new.csv
+try dpmf export -q r.dpr --csv new.csv
+head -n 1 new.csv
 try dpmf train r.dpr -q -k 2 --epochs 1 -o wishes.csv --replace
 dpmf describe wishes.csv --json | grep -o '"kind":"[a-z]*"'
 try dpmf import -q ratings.csv -o release.safetensors --replace
