@@ -255,6 +255,39 @@ class In(FolderTest):
                                 for row in zip(*own.values())])
             cursor.execute("SELECT * FROM t")
             self.same(cursor.fetch_record_batch())
+            cursor.execute("SELECT * FROM t")
+            self.same(cursor)
+
+    def test_cursors_and_datasets(self):
+        """What has no Arrow data itself, but makes a reader of it."""
+
+        class Cursor:
+            def __init__(self, table):
+                self.fetch_arrow = lambda: table
+
+        class Dataset:
+            schema = None
+
+            def __init__(self, table):
+                self.scanner = lambda: self
+                self.to_reader = lambda: table
+
+        class Failing:
+            def fetch_record_batch(self):
+                raise RuntimeError("u1 rated 5")
+
+        self.same(Cursor(Made(**columns())))
+        self.same(Dataset(Made(**columns())))
+        with self.assertRaises(RuntimeError):
+            fit(Failing())
+        with self.assertRaises(dpmf.InputError) as raised:
+            dpmf.Model(epsilon=1, rating_range=(1, 5), catalogue=["x"]).fit(Failing())
+        self.assertNotIn("u1", str(raised.exception))
+
+    def test_datasets_of_pyarrow(self):
+        dataset = module("pyarrow.dataset")
+        table = module("pyarrow").table({name: list(own) for name, own in columns().items()})
+        self.same(dataset.dataset(table))
 
 
 def fit_columns(own):

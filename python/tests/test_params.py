@@ -54,6 +54,7 @@ class Parameters(unittest.TestCase):
         self.assertEqual(repr(dpmf.Model()), "Model()")
         self.assertEqual(repr(dpmf.Model(8, epsilon=1.0, delta=1e-5)),
                          "Model(n_factors=8, epsilon=1.0)")
+        self.assertEqual(repr(dpmf.Model(rating_range=[1, 5])), "Model(rating_range=(1, 5))")
         self.assertLess(len(repr(dpmf.Model(catalogue=np.arange(1000)))), 100)
         self.assertEqual(eval(repr(dpmf.Model(n_factors=8)), {"Model": dpmf.Model}).n_factors, 8)
 

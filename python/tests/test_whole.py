@@ -345,7 +345,7 @@ class Progressing(unittest.TestCase):
     def test_plain(self):
         stream = io.StringIO()
         with unittest.mock.patch.object(sys, "stderr", stream), \
-                unittest.mock.patch.dict(sys.modules, {"tqdm.auto": None}):
+                unittest.mock.patch.dict(sys.modules, {"tqdm": None}):
             dpmf.Model(n_factors=2, n_epochs=3, progress=True).fit(*self.RATINGS)
             self.assertIn("epoch 3 of 3 epochs 100 %: train ", stream.getvalue())
             self.assertTrue(stream.getvalue().endswith("\r"))  # the line is gone when it is over
@@ -362,7 +362,7 @@ class Progressing(unittest.TestCase):
             made = []
 
             def __init__(self, **about):
-                self.about, self.n, self.closed = about, 0, False
+                self.about, self.n, self.closed = about, about["initial"], False
                 self.made.append(self)
 
             def update(self, n):
@@ -374,13 +374,19 @@ class Progressing(unittest.TestCase):
             def close(self):
                 self.closed = True
 
-        bars = _progress.Bars(Bar)
-        with unittest.mock.patch.object(_progress, "_drawn", lambda: bars):
-            dpmf.Model(n_factors=2, n_epochs=3, progress=True).fit(*self.RATINGS)
-        epochs = [bar for bar in Bar.made if bar.about["desc"] == "epoch"]
-        self.assertEqual(sum(bar.about["total"] == 3 for bar in epochs), len(epochs))
-        self.assertEqual(epochs[-1].n, 3)
-        self.assertTrue(all(bar.closed for bar in Bar.made))
+        def fit(**about):
+            Bar.made.clear()
+            bars = _progress.Bars(Bar, **about)
+            with unittest.mock.patch.object(_progress, "_drawn", lambda: bars):
+                dpmf.Model(n_factors=2, n_epochs=3, progress=True).fit(*self.RATINGS)
+            self.assertTrue(all(bar.closed for bar in Bar.made))
+
+        fit(patience=0)
+        training, = [bar for bar in Bar.made if bar.about["desc"] == "training"]
+        self.assertEqual((training.about["total"], training.n), (3, 3))
+        self.assertRegex(training.text, r"\Atrain [0-9.]+\Z")
+        fit(patience=3600)  # what is over at once leaves nothing in a notebook
+        self.assertEqual(Bar.made, [])
 
     def test_a_notebook(self):
         class ZMQInteractiveShell:
@@ -389,8 +395,15 @@ class Progressing(unittest.TestCase):
         class IPython:
             get_ipython = staticmethod(ZMQInteractiveShell)
 
+        class Tqdm:
+            tqdm = object()
+
         with unittest.mock.patch.dict(sys.modules, {"IPython": IPython}):
             self.assertTrue(_progress._is_watched())
+            # tqdm.auto, which warns where there are no widgets, is not asked for then.
+            with unittest.mock.patch.dict(sys.modules, {"tqdm": Tqdm, "tqdm.auto": None}), \
+                    unittest.mock.patch("importlib.util.find_spec", lambda name: None):
+                self.assertIs(_progress._drawn()._make, Tqdm.tqdm)
 
 
 class Command(unittest.TestCase):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import importlib
-from typing import Any, Iterable, Iterator, NamedTuple, Optional
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional
 
 import numpy as np
 
@@ -68,13 +68,26 @@ def is_lazy(value: Any) -> bool:
     return type(value).__name__ == "LazyFrame" and callable(getattr(value, "collect", None))
 
 
+def _reader_of(value: Any) -> Optional[Callable[[], Any]]:
+    """What makes a reader of something that is no table itself: a cursor of ADBC or DuckDB, which
+    has the result of a query, or a dataset of pyarrow, which is files."""
+    for name in ("fetch_arrow", "fetch_record_batch"):
+        fetch = getattr(value, name, None)
+        if callable(fetch):
+            return fetch  # type: ignore[no-any-return]
+    scanner = getattr(value, "scanner", None)
+    if callable(scanner) and hasattr(value, "schema"):
+        return lambda: scanner().to_reader()
+    return None
+
+
 def is_arrow(value: Any) -> bool:
     """Whether this is a table that is read as Arrow. Frames of pandas are read as arrays, which
     needs no pyarrow."""
     if isinstance(value, type) or hasattr(value, "iloc"):
         return False
     return (hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__") or
-            is_lazy(value))
+            is_lazy(value) or _reader_of(value) is not None)
 
 
 class _Batches:
@@ -140,8 +153,14 @@ class Table:
         try:
             if is_lazy(value):
                 return self._of_lazy(value)
-            return (self._of_stream(value)
-                    if hasattr(value, "__arrow_c_stream__") else self._of_array(value))
+            if hasattr(value, "__arrow_c_stream__"):
+                return self._of_stream(value)
+            if hasattr(value, "__arrow_c_array__"):
+                return self._of_array(value)
+            reader = _reader_of(value)
+            assert reader is not None
+            self._kept.append(reader())
+            return self._of_stream(self._kept[-1])
         except (InputError, MemoryError):
             raise
         except Exception:

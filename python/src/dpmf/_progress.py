@@ -6,7 +6,9 @@ a script whose output goes to a file, in tests) nothing is shown.
 
 from __future__ import annotations
 
+import importlib.util
 import sys
+import time
 from typing import Any, Optional
 
 from ._run import Progress, ProgressCallback
@@ -14,6 +16,7 @@ from ._values import shown
 from .errors import usage
 
 WIDTH = 79
+PATIENCE = 0.5  # seconds of a phase before it gets a bar
 
 
 def _in_notebook() -> bool:
@@ -72,19 +75,29 @@ class Plain:
 
 
 class Bars:
-    """tqdm's bar, one for each phase, gone when it has ended."""
+    """tqdm's bar, one for each phase, gone when it has ended. A notebook without widgets keeps a
+    line of every bar that there was, so a phase that is over at once gets none.
+    """
 
-    def __init__(self, make: Any) -> None:
+    def __init__(self, make: Any, patience: float = PATIENCE) -> None:
         self._make = make
+        self._patience = patience
         self._bar: Any = None
         self._phase = ""
+        self._begun = 0.0
 
     def __call__(self, progress: Progress) -> None:
-        if progress.phase != self._phase:
+        # The report of an epoch belongs to the training that goes on after it.
+        phase = "training" if progress.epoch is not None else progress.phase
+        if phase != self._phase:
             self.close()
-            self._phase = progress.phase
+            self._phase, self._begun = phase, time.monotonic()
+        if self._bar is None:
+            if time.monotonic() - self._begun < self._patience:
+                return
             self._bar = self._make(total=progress.total or None, unit=f" {progress.unit}",
-                                   desc=progress.phase, leave=False, unit_scale=True)
+                                   desc=phase, leave=False, unit_scale=True,
+                                   initial=progress.done)
         self._bar.update(progress.done - self._bar.n)
         text = _text_of(progress)
         if text:
@@ -98,7 +111,11 @@ class Bars:
 
 def _drawn() -> Any:
     try:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
+        # tqdm.auto warns in a notebook that has no widgets, at whoever imports it first.
+        if _in_notebook() and importlib.util.find_spec("ipywidgets") is not None:
+            from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
+        else:
+            from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         return Plain()
     return Bars(tqdm)

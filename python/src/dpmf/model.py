@@ -299,8 +299,12 @@ class Model(Measured):
         return self
 
     def __repr__(self) -> str:
-        changed = [f"{name}={shown(getattr(self, name))}"
-                   for name, default in self._defaults().items()
+        def text_of(name: str) -> str:
+            value = getattr(self, name)
+            is_range = name == "rating_range" and isinstance(value, list)
+            return shown(tuple(value) if is_range else value)
+
+        changed = [f"{name}={text_of(name)}" for name, default in self._defaults().items()
                    if not _same(getattr(self, name), default)]
         return f"Model({', '.join(changed)})"
 
