@@ -170,7 +170,11 @@ class In(FolderTest):
         np.testing.assert_array_equal(table, wanted)
 
     def test_import(self):
-        report = dpmf.import_ratings(Made(**columns()), self.folder / "a.dpr", memory="64MiB")
+        seen = []
+        report = dpmf.import_ratings(Made(**columns()), self.folder / "a.dpr", memory="64MiB",
+                                     progress=lambda progress: seen.append(progress.phase))
+        self.assertIn("reading", seen)
+        dpmf.import_ratings(Made(**columns()), self.folder / "a.dpr", progress=False)
         self.assertEqual((report.ratings, report.users, report.skipped), (2000, 100, 0))
         model = dpmf.Model(n_factors=3, n_epochs=3,
                            deterministic=True).fit_file(self.folder / "a.dpr")

@@ -15,6 +15,7 @@ from ._frames import Frame, frame_of, frame_of_dict, role_of
 from ._ids import number_ids, pointer
 from ._native import ffi, lib
 from ._records import are_missing, ratings_of, times_of
+from ._progress import Shown
 from ._run import ProgressCallback, Run
 from ._values import Struct, flag, is_path, memory_bytes, pair, path_bytes, shown, text_bytes, whole
 from .errors import DpmfError, InputError, usage, warn
@@ -374,7 +375,7 @@ def import_ratings(source: Any, output: Any, *, user: Optional[str] = None,
                    events: bool = False, on_error: str = "fail",
                    rating_range: Optional[tuple[float, float]] = None, n_threads: int = 0,
                    memory: Union[int, str, None] = None,
-                   progress: Optional[ProgressCallback] = None,
+                   progress: Union[bool, ProgressCallback, None] = None,
                    replace: bool = False) -> ImportReport:
     """Packs ratings into a store, a file that every fit reads fast: ``dpmf import`` of the command
     line.
@@ -392,7 +393,7 @@ def import_ratings(source: Any, output: Any, *, user: Optional[str] = None,
     names.check()
     reading = Reading(None if rating_range is None else pair("rating_range", rating_range),
                       on_error == "skip", format, columns, separator, events=flag("events", events))
-    run = Run(whole("n_threads", n_threads, 0, 4096), memory_bytes(memory), progress,
+    run = Run(whole("n_threads", n_threads, 0, 4096), memory_bytes(memory), Shown(progress),
               flag("replace", replace))
     report, path = ffi.new("struct dpmf_import_report *"), path_bytes(output)
     paths = [source] if is_path(source) else source
