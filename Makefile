@@ -14,7 +14,7 @@ BUILD = cmake --build $(1) -j $(JOBS)
 INSTALL_PACKAGES = scripts/install_packages.sh
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-long test-browser test-db test-mpi mpi coverage mutate fuzz bench paper deb test-deb wheel test-wheel windows-client docs lint format asan tsan install clean help
+.PHONY: build demo test test-long test-browser test-db test-mpi mpi coverage mutate fuzz bench paper deb test-deb wheel test-wheel test-wheel-aarch64 windows-client docs lint format asan tsan install clean help
 
 build:      ## (the default) build/dpmf and the library
 	@$(INSTALL_PACKAGES) --check build
@@ -112,6 +112,10 @@ wheel:      ## a self-contained wheel and a source distribution, in build/wheel/
 
 test-wheel: wheel  ## tries them in clean virtual environments, with every Python that is here
 	@[ ! -d build/wheel/dist ] || packaging/wheel/test.sh
+
+test-wheel-aarch64: wheel  ## a wheel for aarch64 by a cross compiler, tried under qemu
+	@$(INSTALL_PACKAGES) wheel-aarch64
+	@[ ! -d build/wheel/dist ] || packaging/wheel/aarch64.sh || [ $$? -eq 77 ]
 
 windows-client: build  ## the client library for Windows, in build/windows/install, tried under wine
 	@$(INSTALL_PACKAGES) windows

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Tries the wheel of build.sh in a clean virtual environment for every Python from 3.9 on that is
-# here: on the PATH, of pyenv, and of uv. The last line is "N passed, N failed[, N skipped]".
+# here: on the PATH, of pyenv, and of uv. First with nothing but the wheel and what it asks for:
+# first_steps.py. Then with each library that people have ratings in, as new as its wheels for that
+# Python are: inputs.py, whose table is left in OUT/inputs.md. The last line is "N passed, N
+# failed[, N skipped]".
 #
 #     packaging/wheel/test.sh [OUT]     OUT is build/wheel; `make test-wheel` calls it after
 #                                       build.sh
@@ -31,6 +34,17 @@ for file in "$out"/unpacked/dpmf/_native*.so "$out"/unpacked/dpmf/bin/dpmf; do
     fi
 done
 
+libraries=(scipy pandas polars pyarrow duckdb adbc-driver-sqlite scikit-learn)
+# add_libraries PYTHON LOG: all at once or, where one has no wheel for this Python, those that do
+add_libraries() {
+    local one
+    "$1" -m pip install -q --only-binary :all: "${libraries[@]}" >>"$2" 2>&1 && return
+    for one in "${libraries[@]}"; do
+        "$1" -m pip install -q --only-binary :all: "$one" >>"$2" 2>&1 || true
+    done
+}
+
+rm -f "$out"/inputs-*.tsv "$out/inputs.md"
 declare -A tried
 candidates=$(
     for name in python3 python3.{9..20}; do type -aP "$name"; done
@@ -59,7 +73,21 @@ if sys.version_info >= (3, 9): print("%d.%d" % sys.version_info[:2])' 2>/dev/nul
         echo "FAILED: Python $version"
         tail -n 5 "$out/pip-$version.log" "$out/first-$version.log" | sed 's/^/    /'
     fi
+    add_libraries "$place/bin/python" "$out/pip-$version.log"
+    (cd "$place" && bin/python "$OLDPWD/packaging/wheel/inputs.py") \
+        >"$out/inputs-$version.tsv" 2>"$out/inputs-$version.log"
+    read -r yes wrong none < <(awk -F '\t' '
+        $2 == "yes" { yes++ } $2 ~ /^FAILED/ { wrong++ } $2 == "no library" { none++ }
+        END { print yes + 0, wrong + 0, none + 0 }' "$out/inputs-$version.tsv")
+    ((yes > 0)) || wrong=$((wrong + 1))
+    passed=$((passed + yes)) failed=$((failed + wrong)) skipped=$((skipped + none))
+    echo "Python $version: $yes kinds of input"
+    grep -E "FAILED|no library" "$out/inputs-$version.tsv" | sed 's/^/    /'
+    ((yes > 0)) || tail -n 5 "$out/inputs-$version.log" | sed 's/^/    /'
     rm -rf "$place"
 done
+mapfile -t tables < <(ls -v "$out"/inputs-*.tsv 2>/dev/null)
+((${#tables[@]} == 0)) ||
+    "$out/tools/bin/python" packaging/wheel/inputs_table.py "${tables[@]}" >"$out/inputs.md"
 echo "$passed passed, $failed failed$( ((skipped == 0)) || echo ", $skipped skipped")"
 ((failed == 0))

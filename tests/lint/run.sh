@@ -294,7 +294,7 @@ cd "$root"
 if awk '/^(#|$)/ { next }
     BEGIN {
         one = "(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench|coverage"
-        one = one "|windows)"
+        one = one "|windows|wheel-aarch64)"
     }
     NF < 3 || $2 !~ "^" one "(," one ")*$" || seen[$1]++ { print; bad = 1 }
     END { exit bad }' packages.txt >"$scratch/out"; then

@@ -1,0 +1,11 @@
+# Linux on aarch64, by Debian's gcc-aarch64-linux-gnu, with libraries of Debian's arm64 packages in DPMF_AARCH64_ROOT:
+# aarch64.sh names this file in CMAKE_TOOLCHAIN_FILE.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH $ENV{DPMF_AARCH64_ROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64;-L;$ENV{DPMF_AARCH64_ROOT})
