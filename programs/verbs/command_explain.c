@@ -92,6 +92,7 @@ struct side {
 struct explaining {
     struct invocation *invocation;
     struct dpmf_model *model;
+    bool of_events; /* what the model learned from are events, not ratings */
     struct catalogue catalogue;
     uint64_t item;
     struct own_ratings own;
@@ -110,6 +111,8 @@ struct reason {
     double share;
 };
 
+static const char *noun(const struct explaining *e) { return e->of_events ? "event" : "rating"; }
+
 /* ---- the ratings
  * -------------------------------------------------------------------------------
  */
@@ -126,10 +129,9 @@ static int read_history(struct explaining *e) {
     dpmf_store_close(store);
     if (rc != 0) return report_error_print(e->invocation, &error);
     if (!history.found)
-        return terminal_error_print(STATUS_INPUT,
-                                    "give the history that this user's ratings are in",
-                                    "%s: there are no ratings of user \"%.200s\"",
-                                    e->invocation->value[OPTION_HISTORY], user);
+        return terminal_error_print(STATUS_INPUT, "give the history that this user is in",
+                                    "%s: there are no %ss of user \"%.200s\"",
+                                    e->invocation->value[OPTION_HISTORY], noun(e), user);
     own_ratings_from_history(&e->own, &history);
     return STATUS_DONE;
 }
@@ -217,15 +219,15 @@ static void print_side(const struct explaining *e, const struct side *side, bool
     double shown = 0;
     size_t n_shown = 0;
     if (side->n == 0) return;
-    printf("    %+8.4f  %s %s it:\n", side->sum, text_count(side->n, "rating").text,
+    printf("    %+8.4f  %s %s it:\n", side->sum, text_count(side->n, noun(e)).text,
            side->n > 1 ? (is_for ? "speak for" : "speak against")
                        : (is_for ? "speaks for" : "speaks against"));
     for (size_t i = 0; i < n; i++) {
         if (reasons[i].share == 0 || (reasons[i].share > 0) != is_for) continue;
         shown += reasons[i].share;
         n_shown++;
-        printf("      %+8.4f  %s for ", reasons[i].share,
-               text_double(reasons[i].rating.rating).text);
+        printf("      %+8.4f  ", reasons[i].share);
+        if (!e->of_events) printf("%s for ", text_double(reasons[i].rating.rating).text);
         print_item(e, reasons[i].rating.item);
     }
     if (n_shown < side->n)
@@ -252,7 +254,7 @@ static void print_page(const struct explaining *e, const struct reason *reasons,
     print_side(e, &e->speaks_for, true, reasons, n);
     print_side(e, &e->speaks_against, false, reasons, n);
     if (silent > 0)
-        printf("    %+8.4f  %s %s nothing about it\n", 0.0, text_count(silent, "rating").text,
+        printf("    %+8.4f  %s %s nothing about it\n", 0.0, text_count(silent, noun(e)).text,
                silent > 1 ? "say" : "says");
 }
 
@@ -321,6 +323,11 @@ static int run(struct invocation *invocation) {
     if (status == STATUS_DONE) status = model_use_order(invocation, &e.asked, &e.order);
     if (status == STATUS_DONE) status = model_use_top(invocation, TOP_MOST, &e.top);
     if (status == STATUS_DONE) status = model_use_open(invocation, &e.model);
+    if (status == STATUS_DONE) {
+        struct dpmf_model_info info;
+        dpmf_model_info(e.model, &info);
+        e.of_events = info.is_of_events;
+    }
     if (status == STATUS_DONE)
         status = model_use_find(invocation, e.model, MODEL_ITEM, invocation->value[OPTION_ITEM],
                                 &e.item);

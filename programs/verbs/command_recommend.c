@@ -224,9 +224,10 @@ static int recommend_all(struct recommending *r) {
                             text_number(r->n_empty).text, text_count(r->n_users, "user").text);
     if (r->n_without > 0)
         terminal_note_print(terminal,
-                            "%s of %s without a rating of an item that the model knows: given the "
+                            "%s of %s without %s of an item that the model knows: given the "
                             "items that everyone likes best",
-                            text_number(r->n_without).text, text_count(r->n_users, "user").text);
+                            text_number(r->n_without).text, text_count(r->n_users, "user").text,
+                            r->info.is_of_events ? "an event" : "a rating");
     return STATUS_DONE;
 }
 
@@ -340,13 +341,14 @@ static int recommend_one(struct recommending *r, const char *id) {
     if (status != STATUS_DONE) return status;
     if (r->history != NULL && !is_in_history && user != UINT64_MAX)
         terminal_note_print(&r->invocation->terminal,
-                            "the history has no ratings of this user: nothing is left out");
+                            "the history has no %s of this user: nothing is left out",
+                            r->info.is_of_events ? "events" : "ratings");
     status = make_user(r, user);
     if (status != STATUS_DONE) return status;
     if (r->user != NULL && user == UINT64_MAX)
         terminal_note_print(&r->invocation->terminal,
                             "the model does not know this user: fitted to %s in the history",
-                            text_count(r->own.n, "rating").text);
+                            text_count(r->own.n, r->info.is_of_events ? "event" : "rating").text);
     return print_list(r, user, id);
 }
 

@@ -140,6 +140,7 @@ struct tuning {
     struct dpmf_tune_report report;
     char *command; /* the one to train with */
     bool has_head, failed;
+    bool of_events; /* what is tuned for are events, not ratings */
 };
 
 static bool ranks(const struct invocation *invocation) {
@@ -324,7 +325,8 @@ static void print_best(struct tuning *tuning) {
     printf("\ntrial %u was the best, with an %s of %.4f on %s that it had not seen:\n%s\n",
            report->best.trial, is_ranking ? "NDCG@10" : "error",
            is_ranking ? report->best.valid_ndcg : report->best.valid_rmse,
-           text_count(report->valid_ratings, "rating").text, tuning->command);
+           text_count(report->valid_ratings, tuning->of_events ? "event" : "rating").text,
+           tuning->command);
     fflush(stdout);
 }
 
@@ -343,7 +345,8 @@ static int train_best(struct tuning *tuning, struct dpmf_store *store,
                         NULL, NULL, trained, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
-    terminal_note_print(&invocation->terminal, "trained on all ratings in %s; the model is %s",
+    terminal_note_print(&invocation->terminal, "trained on all %s in %s; the model is %s",
+                        tuning->of_events ? "events" : "ratings",
                         text_seconds(trained->seconds).text, invocation->value[OPTION_OUTPUT]);
     return STATUS_DONE;
 }
@@ -455,6 +458,9 @@ static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_sto
 
 /* Only a ranking can be learned from events, as in train. */
 static void take_goal(struct tuning *tuning, const struct dpmf_store *store) {
+    struct dpmf_store_info info;
+    dpmf_store_info(store, &info);
+    tuning->of_events = info.holds_events;
     struct invocation *invocation = tuning->invocation;
     if (!options_goal_of(invocation, store)) return;
     tuning->options = fill(invocation, &tuning->train);

@@ -85,7 +85,7 @@ static void print_epochs(const struct dpmf_model_info *info) {
     if (asked > info->epochs) snprintf(done, sizeof done, "%u of ", info->epochs);
     printf("  %-10s %s%s on %s\n", "trained", done,
            text_count(asked > info->epochs ? asked : info->epochs, "epoch").text,
-           text_count(info->ratings, "rating").text);
+           text_count(info->ratings, info->is_of_events ? "event" : "rating").text);
 }
 
 /* A run with a validation set keeps the vectors of its best epoch, which need not be the last. */

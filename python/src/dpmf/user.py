@@ -341,4 +341,6 @@ class User:
                              "keep user.ratings and pass them to fold_in again")
 
     def __repr__(self) -> str:
-        return f"<dpmf.User with {len(self._own())} ratings>"
+        what = "event" if self._shelf.file.info.is_of_events else "rating"
+        n = len(self._own())
+        return f"<dpmf.User with {n} {what}{'' if n == 1 else 's'}>"
