@@ -314,6 +314,43 @@ static void count_columns(struct text_source *source, const struct preview *prev
     if (is_pair) delimited_set_pair(source, layout);
 }
 
+/* Whether a row that a comma would cut into a user and an item may be one of other separators, with
+ * a rating such as 4,5. */
+static bool has_decimal_comma(const char *text, size_t n) {
+    const char *newline = memchr(text, '\n', n);
+    if (newline != NULL) n = (size_t)(newline - text);
+    const char *comma = memchr(text, ',', n), *end = text + n;
+    if (comma == NULL || comma == text || comma + 1 == end) return false;
+    if (memchr(comma + 1, ',', (size_t)(end - comma) - 1) != NULL) return false;
+    const bool is_between_digits =
+        comma[-1] >= '0' && comma[-1] <= '9' && comma[1] >= '0' && comma[1] <= '9';
+    const size_t before = (size_t)(comma - text);
+    return is_between_digits &&
+           (memmem(text, before, "::", 2) != NULL || memchr(text, '|', before) != NULL ||
+            memchr(text, ';', before) != NULL || memchr(text, ' ', before) != NULL);
+}
+
+static int check_pair(const struct text_source *source, const struct delimited *layout,
+                      const struct dpmf_input_options *options, struct dpmf_error *error) {
+    const char *text = source->carry + source->carry_at;
+    size_t n = source->carry_n - source->carry_at;
+    const bool is_guessed = format_is_auto(options) && options->separator == 0 &&
+                            !options->columns && !options->events && !options->by_record;
+    if (!is_guessed || source->base.layout.has_header || layout->n_columns != 2 ||
+        layout->separator != ',')
+        return 0;
+    while (n > 0 && (*text == '\n' || *text == '\r' || *text == ' ')) text++, n--;
+    if (!has_decimal_comma(text, n)) return 0;
+    error_set(
+        error, DPMF_ERR_INPUT_UNKNOWN_FORMAT,
+        "the comma in the first line may be that of a decimal number: these may be ratings in "
+        "columns of another separator, or events");
+    error_hint(error, "write decimals with a point, as in 4.5; or say what it is with {format csv} "
+                      "and {columns user,item}");
+    error_place(error, source->name, 1, 1);
+    return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
+}
+
 /* Without a header, a third column of events can be a count or a time: nothing but its values would
  * tell. */
 static int settle_nameless(struct text_source *source, const struct delimited *layout,
@@ -504,6 +541,7 @@ int delimited_look(struct text_source *source, struct delimited *layout,
     if (code == 0) code = read_header(source, layout, &preview, header, options, named, error);
     free(preview.bytes);
     preview.bytes = NULL;
+    if (code == 0) code = check_pair(source, layout, options, error);
     if (code == 0 && !source->base.layout.has_header && layout->column[COLUMN_RATING] < 0) {
         code = preview_init(source, layout, &preview, error);
         if (code == 0) code = check_first_pair(source, &preview, layout, error);

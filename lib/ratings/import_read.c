@@ -218,6 +218,37 @@ static int refuse_source(const char *name, const char *what, const char *hint,
     return DPMF_ERR_USAGE_CONFLICT;
 }
 
+/* Whether a column has one role in one layout and another in the other. */
+static bool have_another_order(const struct store_layout *a, const struct store_layout *b) {
+    for (int i = 0; i < STORE_ROLES; i++)
+        for (int j = 0; j < STORE_ROLES; j++)
+            if (i != j && a->column[i] != 0 && a->column[i] == b->column[j]) return true;
+    return false;
+}
+
+/* A file that was cut into parts has its header in the first alone, and the columns of the others
+ * would be guessed: users as items, where the header has another order than is usual. */
+static int check_headers(struct import *import, const char *name, struct dpmf_error *error) {
+    const struct source *source = import->reading;
+    const struct store_layout *one = &source->layout, *a = &import->headed, *b = &import->headless;
+    const bool may_have_header =
+        strcmp(source->format, "csv") == 0 || strcmp(source->format, "tsv") == 0;
+    if (!may_have_header || import->options->columns) return 0;
+    struct store_layout *kept = one->has_header ? &import->headed : &import->headless;
+    if (kept->n_columns == 0) *kept = *one;
+    if (a->n_columns == 0 || b->n_columns == 0) return 0;
+    const struct store_layout *other = one->has_header ? b : a;
+    if (!have_another_order(one, other)) return 0;
+    error_set(
+        error, DPMF_ERR_INPUT_HEADER,
+        "of these inputs some have a header and some have none, and their columns would not be "
+        "in the same order");
+    error_hint(error, "give each file its header, or say what the columns of all are with "
+                      "{columns user,item,rating}");
+    error_place(error, name, 0, 0);
+    return DPMF_ERR_INPUT_HEADER;
+}
+
 /* What only ratings can have done to them, and that all inputs hold the same. `name` may be NULL.
  */
 static int check_source(struct import *import, const char *name, struct dpmf_error *error) {
@@ -240,7 +271,7 @@ static int check_source(struct import *import, const char *name, struct dpmf_err
     if (events && (options->rescale || options->has_range))
         return refuse_source(name, "this holds events, which have no scale of ratings",
                              "leave {rescale} and {rating-range} out", error);
-    return 0;
+    return check_headers(import, name, error);
 }
 
 /* Reports a first line that contradicts the declared columns. Where bad records are dropped it may

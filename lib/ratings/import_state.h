@@ -29,6 +29,9 @@ struct import {
     struct source *reading; /* the source being cut; the producer's */
     size_t n_opened;        /* number of sources opened so far */
     bool holds_events;
+    /* Where the columns are in the first input of CSV or TSV with a header, and in the first
+     * without; n_columns 0: there was none. */
+    struct store_layout headed, headless;
     pthread_mutex_t report_lock; /* who reports progress: the ordered step, or a read that waits */
     struct dpmf_progress last_report;
     _Atomic uint64_t bytes_before; /* bytes of the sources already closed */

@@ -136,6 +136,22 @@ static void csv_refuses_bad_quotes(void **state) {
         "a field that does not begin with one\n");
 }
 
+/* A decimal comma in columns of another separator would make events of ratings. */
+static void commas_of_decimals_are_not_guessed(void **state) {
+    static const char *const rows[] = {"1::1193::5,5::0\n2::7::3,5::1\n", "1 2 3,5\n4 5 4,5\n",
+                                       "\n1|2|3,5\n", "1;3,5\n2;4,5\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int skip = 0; skip < 2; skip++)
+            expect_n(options_with(NULL, NULL, skip), rows[i], strlen(rows[i]), 0,
+                     "failed: DPMF_ERR_INPUT_UNKNOWN_FORMAT t:1:1: the comma in the first line may "
+                     "be that of a decimal number: these may be ratings in columns of another "
+                     "separator, or events\n");
+    expect("csv", "user,item", "a 1,5\n", "events\na 1 5 1\n");
+    expect(NULL, NULL, "1,5\n", "events\n1 5 1\n");
+    expect(NULL, NULL, "a b,c d\n", "events\na b c d 1\n");
+}
+
 static void csv_refuses_bad_headers(void **state) {
     (void)state;
     expect(NULL, NULL, "userId,movieId,note\n1,2,3\n",
@@ -723,18 +739,31 @@ static void standard_input_is_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_reads_plain_rows),     cmocka_unit_test(csv_reads_headers),
-        cmocka_unit_test(csv_reads_quotes),         cmocka_unit_test(csv_refuses_bad_quotes),
-        cmocka_unit_test(csv_refuses_bad_headers),  cmocka_unit_test(csv_refuses_bad_fields),
-        cmocka_unit_test(other_columns_are_read),   cmocka_unit_test(libmf_wants_whole_numbers),
-        cmocka_unit_test(netflix_blocks_are_read),  cmocka_unit_test(yahoo_blocks_are_read),
-        cmocka_unit_test(matrix_market_is_read),    cmocka_unit_test(json_lines_are_read),
-        cmocka_unit_test(ranges_and_scales_apply),  cmocka_unit_test(long_records_are_refused),
-        cmocka_unit_test(ids_may_be_64_kib),        cmocka_unit_test(a_line_without_end_is_refused),
-        cmocka_unit_test(empty_inputs_are_refused), cmocka_unit_test(unknown_formats_are_refused),
-        cmocka_unit_test(formats_are_sniffed),      cmocka_unit_test(formats_are_listed),
-        cmocka_unit_test(column_names_are_known),   cmocka_unit_test(times_are_read),
-        cmocka_unit_test(files_are_opened),         cmocka_unit_test(standard_input_is_read),
+        cmocka_unit_test(csv_reads_plain_rows),
+        cmocka_unit_test(csv_reads_headers),
+        cmocka_unit_test(csv_reads_quotes),
+        cmocka_unit_test(csv_refuses_bad_quotes),
+        cmocka_unit_test(commas_of_decimals_are_not_guessed),
+        cmocka_unit_test(csv_refuses_bad_headers),
+        cmocka_unit_test(csv_refuses_bad_fields),
+        cmocka_unit_test(other_columns_are_read),
+        cmocka_unit_test(libmf_wants_whole_numbers),
+        cmocka_unit_test(netflix_blocks_are_read),
+        cmocka_unit_test(yahoo_blocks_are_read),
+        cmocka_unit_test(matrix_market_is_read),
+        cmocka_unit_test(json_lines_are_read),
+        cmocka_unit_test(ranges_and_scales_apply),
+        cmocka_unit_test(long_records_are_refused),
+        cmocka_unit_test(ids_may_be_64_kib),
+        cmocka_unit_test(a_line_without_end_is_refused),
+        cmocka_unit_test(empty_inputs_are_refused),
+        cmocka_unit_test(unknown_formats_are_refused),
+        cmocka_unit_test(formats_are_sniffed),
+        cmocka_unit_test(formats_are_listed),
+        cmocka_unit_test(column_names_are_known),
+        cmocka_unit_test(times_are_read),
+        cmocka_unit_test(files_are_opened),
+        cmocka_unit_test(standard_input_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
