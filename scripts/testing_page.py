@@ -2,10 +2,13 @@
 """Makes the tables of docs/testing.md from what the commands measured, between the marks <!--
 figures: NAME --> and <!-- end -->.
 
-    scripts/testing_page.py coverage SUMMARY.json    from gcovr's summary; kept in
-                                                     docs/testing/coverage.json
+    scripts/testing_page.py coverage SUMMARY.json [ROOM...]
+                                                     from gcovr's summary; kept in
+                                                     docs/testing/coverage.json; with rooms, only
+                                                     their figures are new
     scripts/testing_page.py fuzzing                  from docs/testing/fuzzing.csv
-    scripts/testing_page.py mutants                  from docs/testing/mutants.csv
+    scripts/testing_page.py mutants                  from docs/testing/mutants.csv and
+                                                     mutants_explained.csv
     scripts/testing_page.py misses                   from docs/testing/audit_misses.csv
 """
 
@@ -45,8 +48,8 @@ def room_of(path):
     return "/".join(parts[:2]) if parts[0] == "lib" else parts[0]
 
 
-def coverage(summary):
-    """Adds up gcovr's figures by room, keeps them, and makes a table."""
+def coverage(summary, *only):
+    """Adds up gcovr's figures by room, keeps them with the commit, and makes a table."""
     with open(summary, encoding="utf-8") as file:
         found = json.load(file)
     rooms = collections.defaultdict(lambda: [0, 0, 0, 0])
@@ -54,17 +57,23 @@ def coverage(summary):
         room = rooms[room_of(entry["filename"])]
         for i, name in enumerate(("line_covered", "line_total", "branch_covered", "branch_total")):
             room[i] += entry[name]
+    rooms = {name: {"figures": figures, "commit": commit()} for name, figures in rooms.items()}
+    if only:
+        with open(data("coverage.json"), encoding="utf-8") as file:
+            rooms = {**json.load(file), **{name: rooms[name] for name in only}}
     with open(data("coverage.json"), "w", encoding="utf-8") as file:
-        json.dump({"commit": commit(), "rooms": dict(sorted(rooms.items()))}, file, indent=1)
+        json.dump(dict(sorted(rooms.items())), file, indent=1)
         file.write("\n")
-    lines = ["| room | lines | reached | branches | reached |", "|---|---|---|---|---|"]
-    total = [sum(room[i] for room in rooms.values()) for i in range(4)]
-    for name, room in sorted(rooms.items()) + [("all", total)]:
+    lines = ["| room | lines | reached | branches | reached | commit |",
+             "|---|---|---|---|---|---|"]
+    total = [sum(room["figures"][i] for room in rooms.values()) for i in range(4)]
+    for name, room in sorted(rooms.items()) + [("all", {"figures": total, "commit": ""})]:
+        figures = room["figures"]
         lines.append(
-            f"| `{name}` | {room[1]:,} | {percent(room[0], room[1])} | {room[3]:,} | "
-            f"{percent(room[2], room[3])} |"
+            f"| `{name}` | {figures[1]:,} | {percent(figures[0], figures[1])} | {figures[3]:,} | "
+            f"{percent(figures[2], figures[3])} | {room['commit']} |"
         )
-    return lines + ["", f"(`make coverage`, commit {commit()}.)"]
+    return lines + ["", "(`make coverage`.)"]
 
 
 def merge_fuzzing():
@@ -99,15 +108,21 @@ def fuzzing():
 
 
 def mutants():
-    by_room = collections.defaultdict(lambda: [0, 0])
+    """Survivors that make no difference are in mutants_explained.csv, with the reason."""
+    where = "file", "line", "column", "change"
+    explained = {tuple(row[key] for key in where) for row in rows_of("mutants_explained.csv")}
+    by_room = collections.defaultdict(lambda: [0, 0, 0])
     for row in rows_of("mutants.csv"):
         room = by_room[room_of(row["file"])]
-        room[0] += row["killed_by"] != "survived"
+        survived = row["killed_by"] == "survived"
+        room[0] += not survived
         room[1] += 1
-    lines = ["| room | mutants | noticed | survived |", "|---|---|---|---|"]
-    total = [sum(room[i] for room in by_room.values()) for i in range(2)]
-    for name, (killed, n) in sorted(by_room.items()) + [("all", total)]:
-        lines.append(f"| `{name}` | {n} | {percent(killed, n)} | {n - killed} |")
+        room[2] += survived and tuple(row[key] for key in where) in explained
+    lines = ["| room | mutants | noticed | survived | of these make no difference |",
+             "|---|---|---|---|---|"]
+    total = [sum(room[i] for room in by_room.values()) for i in range(3)]
+    for name, (killed, n, known) in sorted(by_room.items()) + [("all", total)]:
+        lines.append(f"| `{name}` | {n} | {percent(killed, n)} | {n - killed} | {known} |")
     return lines + ["", "(`make mutate`.)"]
 
 
