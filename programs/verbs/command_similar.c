@@ -3,6 +3,7 @@
  * vectors; for someone with ratings of their own, those they have not rated, with
  * what is expected of them. Fed by a model and, perhaps, someone's ratings.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,8 @@ static void note_chance(struct comparing *c, const struct dpmf_scored_item *item
     const double chance = dpmf_model_similar_by_chance(c->model, items[n - 1].score);
     const bool is_all = n + 1 >= c->info.items;
     char text[300];
-    if (strcmp(c->info.kind, "release") != 0 || is_all || !(chance >= CHANCE_NOTED * (double)n))
+    if (strcmp(c->info.kind, "release") != 0 || is_all ||
+        !(chance >= fmax(CHANCE_NOTED * (double)n, 1)))
         return;
     snprintf(text, sizeof text,
              "%s tell few items apart: of %s in random directions, %s would be as similar as the "
