@@ -19,6 +19,7 @@
 #include "mechanisms/bias_release.h"
 #include "mechanisms/choose_factors.h"
 #include "mechanisms/free_columns.h"
+#include "mechanisms/home_columns.h"
 #include "mechanisms/mechanism.h"
 #include "mechanisms/residual_server.h"
 #include "statement/statement_rounds.h"
@@ -118,6 +119,7 @@ static int run_all(const struct mechanism_input *input, struct public_model *mod
         input->sums->total_passes = 1 + (uint32_t)(run.rule.rounds > 0 ? run.rule.rounds : 1);
         code = run.rule.factors > 0 ? run_rounds(&run, error)
                                     : take_biases(&run, sqrt(1 - first) * run.rule.mu, error);
+        if (code == 0) code = home_columns_add(model, &run.evidence, error);
     }
     bias_sums_free(&run.biases);
     item_evidence_free(&run.evidence);

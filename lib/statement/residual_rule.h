@@ -13,9 +13,26 @@
 /* Limits of an item vector's columns: learned, free, and both. */
 enum { RULE_FACTORS_MAX = 20, RULE_FREE_MAX = 20, RULE_WIDTH_MAX = 40, RULE_ROUNDS_MAX = 20 };
 
+/* Columns for home alone, since the third version of the rule (mechanisms/home_columns.c): terms of
+ * a power series in two variables, then products of the other columns with these. */
+enum {
+    HOME_DEGREE = 3,
+    HOME_CURVES = (HOME_DEGREE + 1) * (HOME_DEGREE + 2) / 2,
+    HOME_PRODUCTS = 16,
+    HOME_WIDTH_MAX = 64, /* columns of an item's vector, all in all */
+    HOME_COLUMNS_MAX = HOME_CURVES + HOME_PRODUCTS
+};
+
+/* How many there are beside K columns. */
+static inline size_t residual_rule_home(size_t K) {
+    const size_t products = 2 * K < HOME_PRODUCTS ? 2 * K : HOME_PRODUCTS;
+    const size_t room = HOME_WIDTH_MAX - K, columns = HOME_CURVES + products;
+    return columns < room ? columns : room;
+}
+
 /* Recorded in statements since the second; docs/privacy/rule.md says what changed. Rules of ranking
  * and of conditional releases do not have one yet. */
-enum { RESIDUAL_RULE_VERSION = 2 };
+enum { RESIDUAL_RULE_VERSION = 3, RESIDUAL_RULE_OLDEST = 2, RESIDUAL_RULE_WITH_HOME = 3 };
 
 /* Sizes of releases, which a statement is checked against: numbers of the first one, an item's and
  * the rest. */
@@ -55,10 +72,16 @@ struct residual_rule {
     size_t free_columns;    /* free columns besides; 0 except in `residual` */
 };
 
+/* Share of mu^2 for counts and biases. From epsilon 3 or so on, at delta 1e-5, noise hardly
+ * disturbs them, and the rounds measure biases too. */
+static inline double residual_rule_first_share(double mu, uint32_t version) {
+    return version < RESIDUAL_RULE_WITH_HOME ? 0.2 : fmin(0.2, fmax(0.12 / mu, 0.11));
+}
+
 static inline struct residual_rule residual_rule_make(double mu, bool has_features) {
     return (struct residual_rule){
         .mu = mu,
-        .first_share = 0.2,
+        .first_share = residual_rule_first_share(mu, RESIDUAL_RULE_VERSION),
         .count_weight = 0.8,
         .scalar_weight = 0.1,
         .bias_ridge = 3,

@@ -280,10 +280,29 @@ int statement_figures_check(const struct statement *statement,
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* The numbers of a round in which `learned` of k columns were measured, each item's and its bias,
- * and the moments of users over all columns. n < 2^32 and k <= 4096: nothing overflows. */
-static uint64_t round_size(uint64_t n, uint32_t k, uint32_t learned) {
-    return n * (learned + UINT64_C(1)) + residual_moments_n(k);
+/* Whether rounds of so many columns, `learned` of them measured, have the size that is stated. n is
+ * below 2^32 and there are at most 4,096 columns: nothing overflows. */
+static bool fits_round(const struct statement *statement, uint64_t n, size_t columns,
+                       size_t learned) {
+    return statement->releases[1].coordinates ==
+           n * (learned + UINT64_C(1)) + residual_moments_n(columns);
+}
+
+/* Sizes alone can fit several numbers of columns where there are few items: the number of rounds
+ * tells them apart. */
+size_t statement_learned_columns(const struct statement *statement, uint64_t n, uint32_t k) {
+    const uint32_t version = statement->rule_version;
+    const size_t rounds = statement->n_releases - 1;
+    for (int is_strict = 1; is_strict >= 0; is_strict--)
+        for (size_t K = k < RULE_WIDTH_MAX ? k : RULE_WIDTH_MAX; K > 0; K--) {
+            if (K != k && (version < RESIDUAL_RULE_WITH_HOME || K + residual_rule_home(K) != k))
+                continue;
+            for (size_t learned = 1; learned <= K && learned <= RULE_FACTORS_MAX; learned++)
+                if (fits_round(statement, n, K, learned) &&
+                    (!is_strict || residual_rule_rounds(learned, version) == rounds))
+                    return learned;
+        }
+    return 0;
 }
 
 /* First a release of a count and a sum for each item, and a few scalars. Then, for each round, one
@@ -295,9 +314,8 @@ static int check_residual(const struct statement *statement, uint64_t n, uint32_
     uint64_t other = first;
     if (k > 0 && statement->n_releases < 2)
         return refuse(error, "it has item vectors, but no noisy round that they could come from");
-    for (uint32_t learned = 1; learned <= k && learned <= RULE_FACTORS_MAX; learned++)
-        if (round_size(n, k, learned) == statement->releases[1].coordinates)
-            other = round_size(n, k, learned);
+    if (k > 0 && statement_learned_columns(statement, n, k) > 0)
+        other = statement->releases[1].coordinates;
     if (k > 0 && other == first)
         return refuse_release(error, &statement->releases[1],
                               "is not of a size that its items and factors can give");

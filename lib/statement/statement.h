@@ -142,6 +142,10 @@ int statement_check(const struct statement *statement, struct dpmf_error *error)
 int statement_figures_check(const struct statement *statement,
                             const struct statement_figures *figures, struct dpmf_error *error);
 
+/* @return how many of the k columns in a release of `residual` the rounds measured, by their size;
+ * 0 where none fits. The statement lists more than one release. */
+size_t statement_learned_columns(const struct statement *statement, uint64_t items, uint32_t k);
+
 /* Whether the releases can have made a model of `items` items and `k` factors, as far as the
  * mechanism decides it. @return as above */
 int statement_shape_check(const struct statement *statement, uint64_t items, uint32_t k,

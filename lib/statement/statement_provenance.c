@@ -246,8 +246,8 @@ static bool take_rule_version(const struct json_token *value, uint32_t *version)
     if (value->kind != JSON_NUMBER ||
         number_parse_double(value->text, value->length, &number) != NUMBER_OK)
         return false;
-    *version = RESIDUAL_RULE_VERSION;
-    return number == (double)RESIDUAL_RULE_VERSION;
+    *version = number == RESIDUAL_RULE_VERSION ? RESIDUAL_RULE_VERSION : RESIDUAL_RULE_OLDEST;
+    return number == (double)*version;
 }
 
 bool statement_provenance_take(struct json_reader *json, const struct json_token *key,

@@ -83,24 +83,19 @@ static void expect_growing(struct rounds *self, size_t n, struct share share, do
     }
 }
 
-/* Learned columns, by the size of a round; 0 when none fits. */
-static size_t learned_columns(const struct statement *statement, uint32_t k) {
-    const uint64_t size = statement->n_releases > 1 ? statement->releases[1].coordinates : 0;
-    for (uint32_t learned = 1; learned <= k && learned <= RULE_FACTORS_MAX; learned++)
-        if (size == statement->items * (learned + UINT64_C(1)) + residual_moments_n(k))
-            return learned;
-    return 0;
-}
-
 static void expect_residual(struct rounds *self, uint32_t k) {
-    struct residual_rule rule = residual_rule_make(self->mu, self->statement->has_features);
+    const struct statement *statement = self->statement;
+    struct residual_rule rule = residual_rule_make(self->mu, statement->has_features);
+    rule.first_share = residual_rule_first_share(self->mu, statement->rule_version);
     expect_biases(self, rule.first_share);
     if (k == 0) {
         expect_biases(self, 1 - rule.first_share);
         return;
     }
-    residual_rule_finish(&rule, learned_columns(self->statement, k));
-    rule.rounds = residual_rule_rounds(rule.factors, self->statement->rule_version);
+    residual_rule_finish(&rule, statement->n_releases > 1
+                                    ? statement_learned_columns(statement, statement->items, k)
+                                    : 0);
+    rule.rounds = residual_rule_rounds(rule.factors, statement->rule_version);
     expect_growing(self, rule.rounds, exactly(1 - rule.first_share), rule.growth, "round");
 }
 

@@ -18,6 +18,7 @@
 #include "kernels/kernels.h"
 #include "mechanisms/bias_release.h"
 #include "mechanisms/free_columns.h"
+#include "mechanisms/home_columns.h"
 #include "mechanisms/shrink.h"
 #include "mechanisms/user_solve.h"
 
@@ -209,6 +210,74 @@ static void test_free_columns(void **state) {
     end(&items);
 }
 
+/* Of two items the squares of the columns' differences are what the covariance of home_columns.c
+ * says, up to the terms of its series that are left out; columns have mean 0 over ratings; what was
+ * there stays. */
+static void test_home_columns(void **state) {
+    (void)state;
+    enum { FREE = 2 };
+    struct items items;
+    make(&items);
+    assert_int_equal(home_columns_add(&items.model, &items.evidence, NULL), 0);
+    assert_true(items.model.K == 0); /* a release of averages stays one */
+    assert_int_equal(public_model_widen(&items.model, FREE, NULL), 0);
+    items.model.n_free = FREE;
+    double x[ITEMS][2], weights = 0, squares[2] = {0, 0}, variance = 0;
+    for (size_t j = 0; j < ITEMS; j++) {
+        /* Of equal weight, and so on a circle that x1 and x2 have mean 0 and are uncorrelated. */
+        x[j][0] = cos(2 * 3.14159265358979 * (double)j / ITEMS);
+        x[j][1] = sin(2 * 3.14159265358979 * (double)j / ITEMS);
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        const double wanted = turn == 0 ? 0.011 : 0.025; /* below and above what is needed */
+        for (size_t j = 0; j < ITEMS; j++) {
+            items.evidence.N[j] = exp(1e-4 * x[j][0]); /* nearly equal weights */
+            items.model.c[j] = 0.3 * x[j][1];
+            for (size_t k = 0; k < FREE; k++)
+                items.model.rows[j * items.model.stride + k] = sqrt(wanted) * x[j][k];
+        }
+        assert_int_equal(home_columns_add(&items.model, &items.evidence, NULL), 0);
+        if (turn == 0) assert_true(items.model.K == FREE);
+    }
+    const size_t K = FREE + HOME_CURVES + 2 * FREE; /* all products, as they are so few */
+    assert_true(items.model.K == K && residual_rule_home(FREE) == K - FREE);
+    for (size_t j = 0; j < ITEMS; j++) {
+        const double *row = items.model.rows + j * items.model.stride;
+        weights += items.evidence.N[j];
+        for (size_t k = 0; k < FREE; k++) {
+            squares[k] += row[k] * row[k] / ITEMS;
+            assert_true(is_near(row[k], sqrt(0.025) * x[j][k]));
+        }
+        assert_true(row[K] == 1); /* the column of the user's own bias */
+    }
+    variance = squares[0] + squares[1];
+    assert_true(fabs(variance - 0.025) < 1e-6);
+    for (size_t k = 0; k + FREE < K; k++) {
+        double sum = 0;
+        for (size_t j = 0; j < ITEMS; j++)
+            sum += items.evidence.N[j] * items.model.rows[j * items.model.stride + FREE + k];
+        assert_true(fabs(sum / weights) < 1e-12);
+    }
+    const double s = 5 * (variance - 0.012), spread2 = 0.5; /* of x before it is standardised */
+    for (size_t i = 0; i < ITEMS; i++)
+        for (size_t j = 0; j < ITEMS; j++) {
+            const double *a = items.model.rows + i * items.model.stride + FREE;
+            const double *b = items.model.rows + j * items.model.stride + FREE;
+            double found = 0, away = 0;
+            for (size_t k = 0; k < HOME_CURVES; k++) found += (a[k] - b[k]) * (a[k] - b[k]);
+            for (int d = 0; d < 2; d++) away += pow(x[i][d] - x[j][d], 2) / spread2;
+            assert_true(fabs(found / s - 2 * (1 - exp(-away / 8))) < 0.01);
+            /* Of products all axes are there: as far from each other as the products themselves. */
+            double products = 0, wanted = 0;
+            for (size_t k = HOME_CURVES; k + FREE < K; k++)
+                products += (a[k] - b[k]) * (a[k] - b[k]);
+            for (size_t k = 0; k < FREE; k++)
+                for (int d = 0; d < 2; d++) wanted += pow(x[i][k] * x[i][d] - x[j][k] * x[j][d], 2);
+            assert_true(fabs(products - 0.8 * s * 0.025 / spread2 * wanted) < 1e-4 * s);
+        }
+    end(&items);
+}
+
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 static void test_sizes_beyond_memory(void **state) {
@@ -246,6 +315,7 @@ int main(void) {
         cmocka_unit_test(test_counts_far_below_zero),
         cmocka_unit_test(test_regression_without_solution),
         cmocka_unit_test(test_free_columns),
+        cmocka_unit_test(test_home_columns),
         cmocka_unit_test(test_sizes_beyond_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
