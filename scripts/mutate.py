@@ -7,9 +7,10 @@ shows what is not tested.
 
 A mutant changes one token or removes one statement; what is in an assertion is left alone, because
 the library is built without them. Its file is compiled in a copy of the tree, build/mutants, and
-linked with the unit tests that include its header, then with the quickest of those that include one
-of its folder, and at last with the program, for the golden tests of its folder (GOLDENS). A test
-that takes ten times the processor time it should is ended, and has noticed.
+linked with the unit tests that include its header, then with some of those that include one of its
+folder, the quickest of those called like the file first, and at last with the program, for the
+golden tests of its folder (GOLDENS). A test that takes ten times the processor time it should is
+ended, and has noticed.
 
 The results are added to docs/testing/mutants.csv (where, change, killed by what, or survived), and
 the table of docs/testing.md is made anew. Mutants that are there already are not tried again: the
@@ -196,8 +197,12 @@ class Tests:
             elif f'"{folder}/' in text:
                 near.append(name[:-2])
 
+        words = {*os.path.basename(path)[:-2].split("_"), folder}
+
         def quickest(names):
-            return sorted(names, key=lambda test: self.seconds.get(test, 0))
+            """First of those that are called like the file."""
+            return sorted(names, key=lambda test: (words.isdisjoint(test.split("_")),
+                                                   self.seconds.get(test, 0)))
         return quickest(own) + (near if everything else quickest(near)[:MOST_NEAR])
 
     def killer(self, path):
