@@ -151,26 +151,29 @@ static int check_scale(struct continuation *self, struct dpmf_error *error) {
     double *min = state->ranks ? &state->rated_min : &self->model.now.min;
     double *max = state->ranks ? &state->rated_max : &self->model.now.max;
     struct dpmf_store_info info;
-    char text[200];
+    char text[300];
     dpmf_store_info(self->store, &info);
     if (state->ranks && !(state->has_like && state->has_scale)) return 0;
     const double unit = factors_unit(*min, *max);
     if (info.min >= *min && info.max <= *max) return 0;
+    const double ends[] = {info.min, info.max, *min, *max};
+    char end[4][DPMF_DOUBLE_TEXT_MAX];
+    for (int i = 0; i < 4; i++) dpmf_format_double(ends[i], end[i]);
     if (info.min < *min - unit || info.max > *max + unit) {
         error_set(error, DPMF_ERR_INPUT_OUT_OF_RANGE,
-                  "the ratings are from %g to %g, and the model's from %g to %g", info.min,
-                  info.max, *min, *max);
+                  "the ratings are from %s to %s, and the model's from %s to %s", end[0], end[1],
+                  end[2], end[3]);
         error_hint(error,
-                   "map them to the model's scale: {rescale A:B=%g:%g}, where A and B are its "
+                   "map them to the model's scale: {rescale A:B=%s:%s}, where A and B are its "
                    "ends",
-                   *min, *max);
+                   end[2], end[3]);
         error_place(error, store_path(self->store), 0, 0);
         return DPMF_ERR_INPUT_OUT_OF_RANGE;
     }
     snprintf(text, sizeof text,
-             "the ratings are from %g to %g, and the model's were from %g to %g: its scale is "
+             "the ratings are from %s to %s, and the model's were from %s to %s: its scale is "
              "widened",
-             info.min, info.max, *min, *max);
+             end[0], end[1], end[2], end[3]);
     if (self->run->warn) self->run->warn(self->run->warn_self, text);
     *min = fmin(*min, info.min);
     *max = fmax(*max, info.max);

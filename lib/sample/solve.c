@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cluster/cluster.h"
 #include "cluster/user_shares.h"
+#include "dpmf_text.h"
 #include "features/feature_rows.h"
 #include "files/output_file.h"
 #include "privacy/catalogue.h"
@@ -97,6 +98,7 @@ static int check_events(enum solver solver, const struct dpmf_store *store,
 
 struct features {
     const struct dpmf_train_options *options;
+    const struct dpmf_run *run;
     struct catalogue items, users;
     struct train_finish finish;
 };
@@ -117,6 +119,21 @@ static int check_features(enum solver solver, const struct dpmf_train_options *o
                                NULL, error);
 }
 
+/* A table whose ids are written in another way matches a few by chance, and teaches little. */
+static void warn_of_few(const struct features *features, const struct factor_ids *ids,
+                        const struct catalogue *table, const char *what) {
+    enum { WARNING_MAX = 300 };
+    char text[WARNING_MAX];
+    const uint64_t known = feature_rows_match(ids, table).known;
+    if (!features->run->warn || 2 * known >= ids->n) return;
+    dpmf_error_write(text, sizeof text,
+                     "only %llu of %llu %ss with ratings have features, and %llu rows of the table "
+                     "are of others: are the ids written as in the ratings?",
+                     (unsigned long long)known, (unsigned long long)ids->n, what,
+                     (unsigned long long)(table->ids.n - known));
+    features->run->warn(features->run->warn_self, text);
+}
+
 static int blend(void *self, struct factors *factors, const struct checkpoint_state *state,
                  struct dpmf_error *error) {
     const struct features *features = self;
@@ -125,9 +142,13 @@ static int blend(void *self, struct factors *factors, const struct checkpoint_st
     if (options->item_features)
         code = feature_rows_blend(factors, FEATURES_OF_ITEMS, &features->items,
                                   state->item_bias_hold, options->item_features, error);
+    if (code == 0 && options->item_features)
+        warn_of_few(features, &factors->item_ids, &features->items, "item");
     if (code == 0 && options->user_features)
         code = feature_rows_blend(factors, FEATURES_OF_USERS, &features->users,
                                   state->user_bias_hold, options->user_features, error);
+    if (code == 0 && options->user_features)
+        warn_of_few(features, &factors->user_ids, &features->users, "user");
     return code;
 }
 
@@ -192,7 +213,7 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code < 0) return code;
     if (solver == SOLVER_IALS)
         return ials_train(store, valid, output, options, run, on_epoch, self, report, error);
-    struct features features = {.options = options};
+    struct features features = {.options = options, .run = run};
     struct train_run train = {
         .finish = finish_of(&features),
         .whole = store,

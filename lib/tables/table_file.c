@@ -267,6 +267,24 @@ static int check_header(const struct table *table, const struct dpmf_field *fiel
     return 0;
 }
 
+/* A header of ratings where titles are wanted: by their places, its columns would be taken for
+ * items and their titles. */
+static int check_titles(const struct table *table, const struct dpmf_field *fields, int n,
+                        struct dpmf_error *error) {
+    bool wants_titles = false, has_rating = false, has_item = false;
+    for (size_t w = 0; w < table->n_wanted; w++) wants_titles |= table->wanted[w] == WANT_TITLE;
+    for (int i = 0; i < n; i++) {
+        has_item |= is_role(WANT_ITEM, fields[i].text, fields[i].length);
+        has_rating |= is_role(WANT_RATING, fields[i].text, fields[i].length) ||
+                      is_role(WANT_COUNT, fields[i].text, fields[i].length) ||
+                      is_role(WANT_USER, fields[i].text, fields[i].length);
+    }
+    if (!wants_titles || !has_item || !has_rating) return 0;
+    return fail(table, DPMF_ERR_INPUT_HEADER, 1,
+                "the header names no title: is this a table of ratings?",
+                "give a table with the columns item and title", error);
+}
+
 /* Whether the fields name all the columns wanted; where they are not named they come in order. */
 static bool read_header(struct table *table, const struct dpmf_field *fields, int n) {
     size_t found = 0;
@@ -459,7 +477,8 @@ static int take_text(struct table *table, char *text, size_t n, struct dpmf_erro
     }
     if (table->is_public && n_fields != table->n_columns)
         return refuse_width(table, &fields[n_fields - 1], n_fields, error);
-    code = check_width(table, fields, n_fields, error);
+    if (is_first && !table->is_public) code = check_titles(table, fields, n_fields, error);
+    if (code == 0) code = check_width(table, fields, n_fields, error);
     return code < 0 ? code : take_fields(table, fields, n_fields, error);
 }
 

@@ -371,6 +371,13 @@ static int keep_all(struct adapt *adapt, struct dpmf_train_options *found) {
     return 0;
 }
 
+/* What is wrong with a part of the ratings is wrong with the whole, whose name the user gave. */
+static void name_whole(const struct adapt *adapt, struct dpmf_error *error) {
+    const char *folder = adapt->files.directory;
+    if (error && folder && strncmp(error->file, folder, strlen(folder)) == 0)
+        error_place(error, store_path(adapt->store), 0, 0);
+}
+
 /* By one process, with whatever is to be shared of it in *found and *report. */
 static int find(struct adapt *adapt, struct dpmf_train_options *found, struct dpmf_error *error) {
     const struct dpmf_train_options *options = adapt->options;
@@ -387,6 +394,7 @@ static int find(struct adapt *adapt, struct dpmf_train_options *found, struct dp
     if (code == 0) code = trial_files_make(&adapt->files, "adapt", error);
     if (code == 0) code = hold_back(adapt, error);
     if (code == 0) code = search(adapt, found, error);
+    if (code < 0) name_whole(adapt, error);
     end(adapt);
     if (code == DPMF_ERR_USAGE_MEMORY) return keep_all(adapt, found);
     if (code == 0) found->adapted = adapt->report->trials > 1;

@@ -101,6 +101,24 @@ struct short_text text_figure(double value) {
     return out;
 }
 
+struct short_text text_measure(double value) {
+    struct short_text out;
+    const double size = fabs(value);
+    snprintf(out.text, sizeof out.text,
+             size == 0 || !isfinite(value) || (size >= 0.1 && size < 1e12) ? "%.4f" : "%.4g",
+             value);
+    return out;
+}
+
+int text_places(int usual, double low, double high) {
+    const int most = 40; /* ratings are floats: the smallest is about 1e-38 */
+    double width = high - low;
+    if (!(width > 0)) width = fmax(fabs(low), fabs(high));
+    if (!(width > 0) || width >= 1) return usual;
+    const double more = ceil(-log10(width) - 1e-9);
+    return more < most ? usual + (int)more : usual + most;
+}
+
 struct short_text text_time(int64_t unix_seconds) {
     struct short_text out;
     struct tm parts;

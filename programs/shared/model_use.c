@@ -294,13 +294,17 @@ int model_use_list(struct invocation *invocation, const struct dpmf_model *model
 struct titling {
     const struct dpmf_model *model;
     struct catalogue *catalogue;
+    uint64_t rows, known; /* rows in all, and rows of items of the model */
+    uint64_t again;       /* rows with another title of an item that had one */
 };
 
 static int add_title(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
     struct titling *titling = self;
     const struct dpmf_field *title = &row->field[1];
     uint64_t item = dpmf_model_find_item(titling->model, row->field[0].text, row->field[0].length);
+    titling->rows++;
     if (item == UINT64_MAX) return 0;
+    titling->known++;
     char *copy = malloc(title->length + 1);
     if (copy == NULL) {
         error->code = DPMF_ERR_BASE_NO_MEMORY;
@@ -308,16 +312,36 @@ static int add_title(void *self, const struct dpmf_table_row *row, struct dpmf_e
     }
     memcpy(copy, title->text, title->length + 1);
     title_entities_decode(copy);
-    free(titling->catalogue->titles[item]);
-    titling->catalogue->titles[item] = copy;
+    char **place = &titling->catalogue->titles[item];
+    titling->again += *place != NULL && strcmp(*place, copy) != 0;
+    free(*place);
+    *place = copy;
     return 0;
+}
+
+/* Without a word, a table of other ids would look like no table at all. */
+static void warn_of_titles(struct invocation *invocation, const struct titling *titling) {
+    const char *path = invocation->value[OPTION_CATALOGUE];
+    char text[2 * DPMF_ERROR_TEXT_MAX];
+    if (titling->rows > 0 && titling->known == 0)
+        snprintf(text, sizeof text,
+                 "%.400s names none of the model's items: there are no titles; ids are compared "
+                 "byte by byte",
+                 path);
+    else if (titling->again > 0)
+        snprintf(text, sizeof text,
+                 "%.400s: other titles of an item that had one: %s; the last title is shown", path,
+                 text_number(titling->again).text);
+    else
+        return;
+    terminal_warning_print(&invocation->terminal, text);
 }
 
 static int read_titles(struct invocation *invocation, const struct dpmf_model *model,
                        bool are_published, struct catalogue *catalogue) {
     struct dpmf_model_info info;
     struct dpmf_error error = {0};
-    struct titling titling = {model, catalogue};
+    struct titling titling = {.model = model, .catalogue = catalogue};
     *catalogue = (struct catalogue){0};
     if (!command_has(invocation, OPTION_CATALOGUE)) return STATUS_DONE;
     dpmf_model_info(model, &info);
@@ -329,7 +353,9 @@ static int read_titles(struct invocation *invocation, const struct dpmf_model *m
         are_published
             ? dpmf_table_read_titles(path, &invocation->run, add_title, &titling, &error)
             : dpmf_table_read(path, "item,title", &invocation->run, add_title, &titling, &error);
-    return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
+    if (rc != 0) return report_error_print(invocation, &error);
+    if (!are_published) warn_of_titles(invocation, &titling);
+    return STATUS_DONE;
 }
 
 int model_titles_read(struct invocation *invocation, const struct dpmf_model *model,
@@ -421,6 +447,11 @@ void model_items_print(const struct dpmf_model *model, const struct catalogue *c
                        const char *heading, const struct dpmf_scored_item *items, const char *other,
                        const double *others, size_t n) {
     size_t width = 4;
+    struct dpmf_model_info info;
+    dpmf_model_info(model, &info);
+    const bool rates = strcmp(info.goal, "rating") == 0;
+    const int places = rates ? text_places(4, info.min, info.max) : 4;
+    const bool is_cosine = strcmp(heading, "cosine") == 0;
     for (size_t i = 0; i < n; i++) {
         size_t length;
         id_at(model, MODEL_ITEM, items[i].item, &length);
@@ -433,8 +464,8 @@ void model_items_print(const struct dpmf_model *model, const struct catalogue *c
         const char *title = model_title(catalogue, items[i].item);
         size_t length;
         id_at(model, MODEL_ITEM, items[i].item, &length);
-        printf("  %4zu  %7.4f  ", i + 1, (double)items[i].score);
-        if (others != NULL) printf("%7.4f  ", others[i]);
+        printf("  %4zu  %7.*f  ", i + 1, is_cosine ? 4 : places, (double)items[i].score);
+        if (others != NULL) printf("%7.*f  ", places, others[i]);
         model_id_print(model, MODEL_ITEM, items[i].item);
         if (title != NULL) {
             printf("%*s  ", (int)(length < width ? width - length : 0), "");

@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/signals.h"
+#include "cli/text.h"
 #include "dpmf_text.h"
 
 const char *train_solver_of(const struct invocation *invocation) {
@@ -54,7 +55,7 @@ const char *train_valid_text(const struct dpmf_epoch *epoch, bool ranks,
         snprintf(text, TRAIN_VALID_TEXT, "   recall@10 %.4f   ndcg@10 %.4f", epoch->valid_recall,
                  epoch->valid_ndcg);
     else if (!ranks && !isnan(epoch->valid_rmse))
-        snprintf(text, TRAIN_VALID_TEXT, "   valid %.4f", epoch->valid_rmse);
+        snprintf(text, TRAIN_VALID_TEXT, "   valid %s", text_measure(epoch->valid_rmse).text);
     return text;
 }
 
@@ -72,8 +73,8 @@ int train_show_epoch(void *self, const struct dpmf_epoch *epoch) {
         dpmf_json_end_object(json);
         return report_json_print(json) != STATUS_DONE;
     }
-    terminal_note_print(terminal, "epoch %3u   train %.4f%s   %.1f million updates/s", epoch->epoch,
-                        epoch->train_rmse, train_valid_text(epoch, ranks, valid),
+    terminal_note_print(terminal, "epoch %3u   train %s%s   %.1f million updates/s", epoch->epoch,
+                        text_measure(epoch->train_rmse).text, train_valid_text(epoch, ranks, valid),
                         1e-6 * epoch->updates_per_second);
     return 0;
 }

@@ -219,15 +219,15 @@ static void print_popularity(uint32_t n, const struct dpmf_evaluation *evaluatio
 static void print_page(uint32_t n, bool events, const struct dpmf_evaluation *evaluation) {
     const int width = n > 0 ? 20 : 12;
     if (!isnan(evaluation->rmse)) {
-        printf("%-*s %.4f\n", width, "RMSE", evaluation->rmse);
-        printf("%-*s %.4f\n", width, "MAE", evaluation->mae);
+        printf("%-*s %s\n", width, "RMSE", text_measure(evaluation->rmse).text);
+        printf("%-*s %s\n", width, "MAE", text_measure(evaluation->mae).text);
     }
     printf("%-*s %s\n", width, events ? "events" : "ratings", text_number(evaluation->n).text);
     if (evaluation->cold > 0) {
         if (!isnan(evaluation->warm_rmse))
-            printf("%-*s %.4f\n", width, "RMSE warm", evaluation->warm_rmse);
+            printf("%-*s %s\n", width, "RMSE warm", text_measure(evaluation->warm_rmse).text);
         if (!isnan(evaluation->cold_rmse))
-            printf("%-*s %.4f\n", width, "RMSE cold", evaluation->cold_rmse);
+            printf("%-*s %s\n", width, "RMSE cold", text_measure(evaluation->cold_rmse).text);
         printf("%-*s %s\n", width, "cold", text_number(evaluation->cold).text);
     }
     if (n == 0) return;

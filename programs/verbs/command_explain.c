@@ -99,6 +99,7 @@ struct explaining {
     double *shares;
     struct dpmf_score score;
     double prediction, common, item_bias;
+    int places; /* decimal places of what is printed */
     struct dpmf_order asked;
     const struct dpmf_order *order; /* NULL: the default */
     struct side speaks_for, speaks_against;
@@ -219,19 +220,19 @@ static void print_side(const struct explaining *e, const struct side *side, bool
     double shown = 0;
     size_t n_shown = 0;
     if (side->n == 0) return;
-    printf("    %+8.4f  %s %s it:\n", side->sum, text_count(side->n, noun(e)).text,
+    printf("    %+8.*f  %s %s it:\n", e->places, side->sum, text_count(side->n, noun(e)).text,
            side->n > 1 ? (is_for ? "speak for" : "speak against")
                        : (is_for ? "speaks for" : "speaks against"));
     for (size_t i = 0; i < n; i++) {
         if (reasons[i].share == 0 || (reasons[i].share > 0) != is_for) continue;
         shown += reasons[i].share;
         n_shown++;
-        printf("      %+8.4f  ", reasons[i].share);
+        printf("      %+8.*f  ", e->places, reasons[i].share);
         if (!e->of_events) printf("%s for ", text_double(reasons[i].rating.rating).text);
         print_item(e, reasons[i].rating.item);
     }
     if (n_shown < side->n)
-        printf("      %+8.4f  %s more\n", side->sum - shown,
+        printf("      %+8.*f  %s more\n", e->places, side->sum - shown,
                text_number((uint64_t)(side->n - n_shown)).text);
 }
 
@@ -243,19 +244,20 @@ static const char *reason_text(enum dpmf_reason reason) {
 
 static void print_page(const struct explaining *e, const struct reason *reasons, size_t n) {
     size_t silent = e->own.n - e->speaks_for.n - e->speaks_against.n;
-    printf("%.4f for ", e->score.total);
+    printf("%.*f for ", e->places, e->score.total);
     print_item(e, e->item);
     printf("  %s", reason_text(e->score.reason));
-    if (!isnan(e->score.rating)) printf("; the rating you would give is %.2f", e->score.rating);
-    printf("\n\n  %8.4f  liked by everyone\n", e->score.crowd);
-    printf("  %+8.4f  how you rate\n", e->score.habit);
-    printf("  %+8.4f  your taste\n", e->score.taste);
+    if (!isnan(e->score.rating))
+        printf("; the rating you would give is %.*f", e->places - 2, e->score.rating);
+    printf("\n\n  %8.*f  liked by everyone\n", e->places, e->score.crowd);
+    printf("  %+8.*f  how you rate\n", e->places, e->score.habit);
+    printf("  %+8.*f  your taste\n", e->places, e->score.taste);
     if (e->score.reason != DPMF_REASON_TASTE) return; /* no rating is the reason */
     print_side(e, &e->speaks_for, true, reasons, n);
     print_side(e, &e->speaks_against, false, reasons, n);
     if (silent > 0)
-        printf("    %+8.4f  %s %s nothing about it\n", 0.0, text_count(silent, noun(e)).text,
-               silent > 1 ? "say" : "says");
+        printf("    %+8.*f  %s %s nothing about it\n", e->places, 0.0,
+               text_count(silent, noun(e)).text, silent > 1 ? "say" : "says");
 }
 
 /* ---- the command
@@ -279,6 +281,7 @@ static int explain(struct explaining *e) {
         goto out;
     }
     dpmf_model_info(e->model, &info);
+    e->places = isnan(e->score.rating) ? 4 : text_places(4, info.min, info.max);
     e->prediction = isnan(e->score.rating) ? e->score.total : e->score.rating;
     e->common = info.offset;
     e->item_bias = dpmf_model_predict(e->model, UINT64_MAX, e->item) - info.offset;

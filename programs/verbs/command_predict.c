@@ -108,6 +108,7 @@ struct predicting {
     struct dpmf_model_info info;
     struct catalogue catalogue;
     bool is_own, is_json, has_head;
+    int places;   /* decimal places of predictions */
     double level; /* level of --intervals; 0 without */
     uint64_t n, folded_in, unknown_users, unknown_items;
 };
@@ -165,9 +166,11 @@ static void print_csv(const struct predicting *predicting, const struct pair *pa
         putchar(',');
     }
     csv_field_print(pair->item->text, pair->item->length);
-    printf(",%.6f", pair->prediction);
+    const int places = predicting->places;
+    printf(",%.*f", places, pair->prediction);
     if (predicting->level > 0 && isnan(pair->low)) fputs(",,", stdout);
-    if (predicting->level > 0 && !isnan(pair->low)) printf(",%.6f,%.6f", pair->low, pair->high);
+    if (predicting->level > 0 && !isnan(pair->low))
+        printf(",%.*f,%.*f", places, pair->low, places, pair->high);
     if (predicting->catalogue.n > 0) {
         putchar(',');
         csv_field_print(title != NULL ? title : "", title != NULL ? strlen(title) : 0);
@@ -429,6 +432,7 @@ static int run(struct invocation *invocation) {
     if (status == STATUS_DONE) {
         predicting.model = model;
         dpmf_model_info(model, &predicting.info);
+        predicting.places = text_places(6, predicting.info.min, predicting.info.max);
         status = model_titles_read(invocation, model, &predicting.catalogue);
     }
     if (status == STATUS_DONE && strcmp(predicting.info.goal, "ranking") == 0)

@@ -168,18 +168,23 @@ static bool has_ratings(const struct recommending *r) {
     return strcmp(r->info.goal, "rating") == 0;
 }
 
+/* Scores are in the unit of the ratings; in a model that ranks, of its own. */
+static int places_of(const struct recommending *r, int usual) {
+    return has_ratings(r) ? text_places(usual, r->info.min, r->info.max) : usual;
+}
+
 static void print_csv(const struct recommending *r, const struct dpmf_user_list *list) {
     for (size_t i = 0; i < list->n; i++) {
         csv_field_print(list->id, list->id_length);
         putchar(',');
         model_id_csv(r->model, MODEL_ITEM, list->items[i].item);
-        printf(",%.6f,%zu", list->items[i].score, i + 1);
+        printf(",%.*f,%zu", places_of(r, 6), list->items[i].score, i + 1);
         if (r->catalogue.n > 0) {
             const char *title = model_title(&r->catalogue, list->items[i].item);
             putchar(',');
             csv_field_print(title != NULL ? title : "", title != NULL ? strlen(title) : 0);
         }
-        if (has_ratings(r)) printf(",%.6f", list->ratings[i]);
+        if (has_ratings(r)) printf(",%.*f", places_of(r, 6), list->ratings[i]);
         putchar('\n');
     }
 }

@@ -142,6 +142,8 @@ static void test_doubtful_rows(void **state) {
         {"item,rating,stars\n1,5,3\n", "item,rating", DPMF_ERR_INPUT_HEADER, 1, 13},
         {"item,rating,item\n1,5,3\n", "item,rating", DPMF_ERR_INPUT_HEADER, 1, 13},
         {"user,item,user\n42,50,43\n", "user,item", DPMF_ERR_INPUT_HEADER, 1, 11},
+        {"user,item,rating\n1,2,3\n", "item,title", DPMF_ERR_INPUT_HEADER, 1, 1},
+        {"item,plays\n1,2\n", "item,title", DPMF_ERR_INPUT_HEADER, 1, 1},
         {"item,title,Title\n1,a,b\n", "item,title", DPMF_ERR_INPUT_HEADER, 1, 12},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -269,10 +271,9 @@ static void test_roles(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(test_forms),          TEST(test_bad_rows),
-                                       TEST(test_doubtful_rows),
-                                       TEST(test_long_tables),    TEST(test_long_rows),
-                                       TEST(test_store_and_stop), TEST(test_whole_rows),
-                                       TEST(test_roles)};
+    const struct CMUnitTest tests[] = {TEST(test_forms),         TEST(test_bad_rows),
+                                       TEST(test_doubtful_rows), TEST(test_long_tables),
+                                       TEST(test_long_rows),     TEST(test_store_and_stop),
+                                       TEST(test_whole_rows),    TEST(test_roles)};
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }
