@@ -22,6 +22,7 @@ import dpmf
 from dpmf._ids import id_bytes
 from dpmf._native import ffi, lib
 from dpmf._ratings import Reading, columns_of, store_from_columns
+from dpmf._records import times_of
 from dpmf._run import Run
 from support import FolderTest, private_model, quiet
 
@@ -456,6 +457,36 @@ class Matrices(unittest.TestCase):
                                             f"^an array of {count} columns may be records"):
                     packed(self.matrix[4:, :count].astype(kind))
             self.assertEqual(len(packed(np.ma.masked_invalid(self.matrix[:, :count]))), 7)
+
+
+class Sets(unittest.TestCase):
+    """A set has no order: nobody knows which of its members belong together."""
+
+    def test_columns(self):
+        lists = [["ann", "bob", "cid"], ["x", "y", "z"], [1, 3, 5], [7, 8, 9]]
+        names = ("users", "items", "ratings", "timestamps")
+        for place, kind in ((0, set), (1, frozenset), (2, set), (3, set)):
+            columns = list(lists)
+            columns[place] = kind(columns[place])
+            with self.assertRaisesRegex(dpmf.InputError, f"^{names[place]} is a .*no order"):
+                dpmf.Model(n_factors=2, n_epochs=1).fit(*columns)
+        model = dpmf.Model(n_factors=2, n_epochs=1).fit(*lists)
+        with self.assertRaises(dpmf.InputError):  # one id, which a set is not
+            model.predict({"ann", "bob"}, ["x", "y"])
+        with self.assertRaisesRegex(dpmf.InputError, "no order"):
+            model.recommend(ratings=({"x", "y"}, [1, 2]))
+        keys = dict.fromkeys(lists[0]).keys()  # which have one
+        dpmf.Model(n_factors=2, n_epochs=1).fit(keys, *lists[1:])
+        self.assertEqual(
+            model.recommend("ann", include={"y"}, exclude=frozenset("z")).items.tolist(), ["y"])
+
+    def test_zones(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            times = times_of(["2020-01-01T00:00:00+02:00", "2020-01-01T00:00:00-0130",
+                              "2020-01-01 00:00Z", "2020-01-01", "2020-01-01T12:00"], False)[0]
+        first = 1577836800
+        self.assertEqual(list(times), [first - 7200, first + 5400, first, first, first + 43200])
 
 
 class Releases(FolderTest):

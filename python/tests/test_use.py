@@ -173,6 +173,46 @@ class Checkpoint(FolderTest):
         self.assertTrue(np.all(np.abs(points) <= 1) and np.ptp(points) > 0.5)
 
 
+    def test_what_is_unknown_or_comes_twice(self):
+        model = self.model
+        user, item = int(self.users[0]), int(self.items[0])
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "2 pairs with users that .* averages"):
+            model.predict([user, 5000, 5001], [item] * 3)
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "1 pair with items"):
+            model.predict(user, "nosuch")
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "1 item that the model does not know"):
+            model.predict(items="nosuch", ratings={item: 4})
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "rated again: 1; the last rating counts"):
+            twice = model.fold_in({item: 5, str(item): 1})
+        self.assertEqual(twice.ratings, {item: 1})
+        for bad in (True, np.True_):
+            with self.assertRaisesRegex(dpmf.InputError, "not a number"):
+                model.recommend(ratings={item: bad})
+            with self.assertRaisesRegex(dpmf.InputError, "not a number"):
+                twice.rate(item, bad)
+        played = dpmf.Model(n_factors=2, n_epochs=2, count_weight=1.0,
+                            deterministic=True).fit({"user": [1, 1, 2, 2], "item": [1, 2, 2, 3],
+                                                     "count": [3, 1, 2, 5]})
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "repeated events of an item: 1; .* added"):
+            self.assertEqual(played.fold_in(([1, 2, 1], [3, 1, 2])).ratings, {2: 1, 1: 5})
+
+    def test_rates_of_other_solvers(self):
+        columns = [1, 2, 3, 1], [1, 2, 3, 2], [1, 2, 3, 5]
+        for name in ("learning_rate", "decay", "regularization"):
+            for how in ({"solver": "gibbs"}, {"solver": "sgld"}, {"goal": "ranking"}):
+                if name == "regularization" and "goal" in how:
+                    continue
+                with self.assertRaisesRegex(dpmf.UsageError, f"^{name} is for sgd, not for "):
+                    dpmf.Model(n_factors=2, n_epochs=2, **how, **{name: 0.5}).fit(*columns)
+        with self.assertRaisesRegex(dpmf.UsageError, "learning_rate is for sgd, not for ials"):
+            dpmf.Model(n_factors=2, n_epochs=2, learning_rate=0.5).fit(*columns[:2])
+        for how in ({"solver": "gibbs", "n_epochs": 9}, {"goal": "ranking", "n_epochs": 2}):
+            path = self.folder / "m.safetensors"
+            dpmf.Model(n_factors=2, **how).fit(*columns).save(path)
+            loaded = dpmf.load(path)
+            loaded.set_params(**how).fit(*columns)  # the other parameters are its own
+
+
 class Someone(unittest.TestCase):
     """A user at home, who rates on."""
 

@@ -60,7 +60,7 @@ class Measuring(FolderTest):
             run_dpmf("evaluate", self.folder / "m.safetensors", "--candidates", table, "-n", "3",
                      "--json"))
         for given in rows, table, str(table):
-            mine = model.evaluate(candidates=given, n=3)["candidates"]
+            mine = model.evaluate(candidates=given, n=3, history=False)["candidates"]
             for name in ("rows", "unknown_users", "unknown_items", "hr", "ndcg", "mrr"):
                 self.assertAlmostEqual(mine[name], theirs[name], places=9)
         self.assertTrue(0 < mine["hr"] < 1)
@@ -115,15 +115,38 @@ class Measuring(FolderTest):
         users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
         model = dpmf.Model(n_factors=4, n_epochs=2).fit(users, items, ratings)
         with self.assertWarnsRegex(dpmf.DpmfWarning, "without history"):
-            model.evaluate((users, items, ratings), ranking=5)
+            model.evaluate((users, items, ratings), ranking=5, history=False)
         ranks = dpmf.Model(n_factors=4, n_epochs=2, goal="ranking").fit(users, items)
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "nobody could be ranked"):
+            ranks.evaluate((users, items))  # it was fitted to all of them
         with self.assertWarnsRegex(dpmf.DpmfWarning, "without history"):
-            found = ranks.evaluate((users, items))
+            found = ranks.evaluate((users, items), history=False)
         self.assertGreater(found["recall"], 0)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             self.assertNotIn("recall", ranks.evaluate((users, items), ranking=0))
             ranks.evaluate((users, items), history=([1], [1]))
+
+    def test_a_ranking_leaves_out_what_the_model_remembers(self):
+        users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
+        before, test = [c[:1200] for c in (users, items, ratings)], (
+            users[1200:], items[1200:], ratings[1200:])
+        rows = [[int(users[1200]), int(items[1200]), *range(30)]]
+        model = dpmf.Model(n_factors=4, n_epochs=2, deterministic=True).fit(*before)
+        given = model.evaluate(test, ranking=5, candidates=rows, history=tuple(before))
+        self.assertNotEqual(given["ndcg"],
+                            model.evaluate(test, ranking=5, history=False)["ndcg"])
+        path = self.folder / "remembers.safetensors"
+        model.save(path)
+        for one in (model, dpmf.load(path, history=tuple(before))):
+            for _ in range(2):  # before a list was asked for, and after
+                self.assertEqual(one.evaluate(test, ranking=5, candidates=rows), given)
+                one.recommend(int(users[0]), n=1)
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "without history"):
+            dpmf.load(path).evaluate(test, ranking=5)
+        continued = model.partial_fit([1], [2], [3])
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "without history"):
+            continued.evaluate(test, ranking=5)
 
     def test_a_release_is_evaluated_by_fold_in(self):
         users, items, ratings = made_up()
@@ -165,8 +188,7 @@ class Measuring(FolderTest):
                       lambda path, **how: dpmf.synth(path, users=9, items=9, ratings=30, **how),
                       lambda path, **how: dpmf.split(store, self.folder / "a", path, **how),
                       lambda path, **how: dpmf.import_ratings(store, path, **how), write_text):
-            # text may take the place of text
-            for path in (published, ) if write is write_text else (wishes, published):
+            for path in (wishes, published):
                 with self.assertRaises(dpmf.FileError) as caught:
                     write(path)
                 self.assertIn("replace=", str(caught.exception))
@@ -175,7 +197,7 @@ class Measuring(FolderTest):
                     write(path, replace=True)
         self.assertEqual(wishes.read_bytes(), before)
         write_text(self.folder / "s.csv")
-        write_text(self.folder / "s.csv")
+        write_text(self.folder / "s.csv", replace=True)
         release.save(published, replace=True)
         model.save(wishes, replace=True)
         self.assertNotEqual(wishes.read_bytes(), before)

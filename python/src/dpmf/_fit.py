@@ -128,6 +128,7 @@ def train_options(parameters: dict[str, Any], ranks: bool, is_open: bool = False
                                    ("patience", "patience", 0, largest)):
         if parameters[name] is not None:
             options.put(field, whole(name, parameters[name], low, high))
+    _refuse_rates(parameters, solver)
     for name in ("learning_rate", "regularization", "decay"):
         if parameters[name] is not None:
             options.put(name, number(name, parameters[name]))
@@ -140,6 +141,15 @@ def train_options(parameters: dict[str, Any], ranks: bool, is_open: bool = False
     _put_sampler(parameters, options)
     _put_snapshots(parameters, options)
     return options
+
+
+def _refuse_rates(parameters: dict[str, Any], solver: Any) -> None:
+    """What a solver has no use for: a search over it would compare copies of one model."""
+    is_sampler = solver is not None and lib.dpmf_solver_is_sampler(text_bytes("solver", solver))
+    names = ["learning_rate", "decay"] if is_sampler or solver == "ials" else []
+    for name in names + (["regularization"] if is_sampler else []):
+        if parameters[name] is not None:
+            raise usage(f"{name} is for sgd, not for {solver}", "leave it out")
 
 
 def _put_sampler(parameters: dict[str, Any], options: Struct) -> None:

@@ -265,9 +265,9 @@ class Ids:
         found = getattr(lib, f"dpmf_model_find_{self._side}")(self._model, text, len(text))
         return -1 if found == UNKNOWN else int(found)
 
-    def find(self, values: Any) -> IntArray:
+    def find(self, values: Any, in_any_order: bool = False) -> IntArray:
         """The numbers of ids, -1 for those that the model does not know."""
-        column = column_of(values, f"{self._side}s", "ids")
+        column = column_of(values, f"{self._side}s", "ids", in_any_order)
         whole, bad = _whole_numbers(column) or (None, None)
         numbers = np.empty(len(column.values), dtype=np.int64)
         if whole is not None and (bad is None or not bad.any()):

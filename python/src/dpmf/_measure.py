@@ -48,6 +48,7 @@ class Measured:
         def _with_users(self) -> Fitted: ...
         def _run(self) -> Run: ...
         def _open(self, ratings: Any, run: Run) -> Store: ...
+        def _history(self, fitted: Fitted) -> Optional[Store]: ...
         def predict(self, users: Any = None, items: Any = None) -> Any: ...
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
 
@@ -64,8 +65,10 @@ class Measured:
         `test` and `history` are ratings in any form that `fit` takes (columns as a tuple), or a
         file. `history` is what each user has rated before: it is left out of lists, and users whom
         the model does not know are first fitted to it, as they would be at home (``fitted_users``
-        of the result; a release knows nobody). Without it, what users had before stays in the
-        lists, with a warning. With `ranking=n` lists of the n best items are measured too, with 0
+        of the result; a release knows nobody). Without it, lists are made with what the model
+        remembers, as in `recommend`: what it was fitted to, or the history of `dpmf.load`. Where it
+        remembers nothing, or with `history=False`, what users had before stays in the lists, with a
+        warning. With `ranking=n` lists of the n best items are measured too, with 0
         none; by default 10 where the model ranks, and otherwise none. `like` is the smallest test
         rating that counts as wanted, `taste` and `by` order the lists as in `recommend`. In the
         result, figures that were not measured are missing, and meaningless ones are NaN.
@@ -99,12 +102,14 @@ class Measured:
             options.put("like", number("like", like))
         order = order_of(taste, by)
         options.put("order", order)
-        if history is None and file.is_release:
+        opened = None if history is None or history is False else self._open(history, run)
+        if history is None and (ranking or candidates is not None):
+            opened = self._history(self._ready)
+        if opened is None and file.is_release:
             warn("a release has no users: give history, which each user is fitted to")
-        elif history is None and ranking:
+        elif opened is None and ranking:
             warn("without history, what users had before stays in the ranking, where it takes "
                  "places of what they want next")
-        opened = None if history is None else self._open(history, run)
         if opened:
             opened.warn_off_scale(file)
         before = opened.pointer if opened else ffi.NULL
@@ -126,6 +131,9 @@ class Measured:
             result.update(plain(found[0], ("cold", "cold_rmse", "warm_rmse")))
         if ranking:
             result.update(ranked_users=found.ranked_users, **plain(found.ranking, PART))
+            if not found.ranked_users:
+                warn("nobody could be ranked: there is no user of test with something to look for "
+                     "that the model knows and the history does not hold")
             if found.has_popularity:
                 result["popularity_bias"] = found.popularity_bias
                 result["by_popularity"] = [plain(part, PART) for part in found.by_popularity]

@@ -86,8 +86,14 @@ def _column_of_array(values: Any) -> Column:
     return _with_nulls(values, np.asarray(values))
 
 
-def column_of(values: Any, name: str, of: str) -> Column:
-    """A list as it is, since NumPy would turn a mixed one into texts; anything else as an array."""
+def column_of(values: Any, name: str, of: str, in_any_order: bool = False) -> Column:
+    """A list as it is, since NumPy would turn a mixed one into texts; anything else as an array. A
+    set is a column only where nothing depends on the order."""
+    if isinstance(values, (set, frozenset)) and not in_any_order:
+        raise InputError(
+            lib.DPMF_ERR_INPUT_COLUMNS,
+            f"{name} is a {type(values).__name__}, which has no order: nobody knows which {of} "
+            "belong to which record", "give a list, in the order of the records")
     if isinstance(values, (list, tuple)):
         return Column(values)
     if isinstance(values, (str, bytes)):
@@ -217,10 +223,23 @@ def _time_of_text(text: Union[str, bytes]) -> Optional[int]:
         return _floored(number)
     if isinstance(text, bytes) or not re.match(r"[0-9]{4}-", text):
         return None
+    zoned = _ZONED.fullmatch(text)  # which NumPy is about to refuse
     try:
-        return int(np.datetime64(text, "s").astype(np.int64))
+        local = int(np.datetime64(zoned[1] if zoned else text, "s").astype(np.int64))
     except ValueError:
         return None
+    return local - _offset(zoned[2]) if zoned else local
+
+
+_ZONED = re.compile(r"(.+:.+?)(Z|[+-][0-9]{2}(?::?[0-9]{2})?)")
+
+
+def _offset(zone: str) -> int:
+    """Seconds east of Greenwich: "Z", "+02", "+0200" or "+02:00"."""
+    if zone == "Z":
+        return 0
+    seconds = 3600 * int(zone[1:3]) + 60 * int(zone[-2:] if len(zone) > 3 else 0)
+    return -seconds if zone[0] == "-" else seconds
 
 
 def _time(value: Any) -> Optional[int]:

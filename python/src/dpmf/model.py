@@ -20,7 +20,7 @@ from ._pairs import pairs_of
 from ._progress import Shown
 from ._ratings import Named, Reading, Store, columns_of, store_from_columns, store_from_file
 from ._run import Epoch, ProgressCallback, Run, cores
-from ._seen import Seen, recommend_known
+from ._seen import Seen, SeenBefore, recommend_known
 from ._tables import feature_files
 from ._values import flag, is_path, memory_bytes, path_bytes, shown, whole
 from .errors import (KindError, NotFittedError, PrivacyRefused, UnknownIdError, check, new_error,
@@ -708,13 +708,16 @@ class Model(Measured):
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(one, numbers))
 
+    def _history(self, fitted: Fitted) -> Any:
+        """The store of what each user has rated; None where that is not known, or is in two."""
+        return None if isinstance(fitted.seen, SeenBefore) else fitted.store
+
     def _seen(self, fitted: Fitted) -> Seen:
         if fitted.seen is None:
             if fitted.store is None:
                 raise usage("who has rated what is not in the model's file",
                             "give it with dpmf.load(path, history=...), or say exclude_seen=False")
             fitted.seen = Seen(fitted, fitted.store, self._run())
-            fitted.store = None
         seen: Seen = fitted.seen
         return seen
 
@@ -753,10 +756,10 @@ class Model(Measured):
         """The predicted ratings.
 
         ``predict(users, items)`` with a checkpoint: pairs, or one user for all items, or one item
-        for all users. Unknown users and items count as average. ``predict(items=..., ratings=...)``
-        for someone with ratings of their own. Within the scale of the ratings, unless `clip` is
-        False. A float for one pair, otherwise an array. ``predict(X)``, as scikit-learn calls it: a
-        table of two columns, users and items.
+        for all users. Unknown users and items count as average, with a warning that says how many
+        there are. ``predict(items=..., ratings=...)`` for someone with ratings of their own. Within
+        the scale of the ratings, unless `clip` is False. A float for one pair, otherwise an array.
+        ``predict(X)``, as scikit-learn calls it: a table of two columns, users and items.
         """
         pairs = pairs_of(users) if items is None and ratings is None else None
         if pairs is not None:
@@ -781,6 +784,11 @@ class Model(Measured):
         predictions = np.empty(n)
         lib.native_pairs_predict(fitted.file.model, pointer("int64_t *", u),
                                  pointer("int64_t *", i), n, pointer("double *", predictions))
+        for unknown, what in ((u < 0, "users"), (i < 0, "items")):
+            if unknown.any():
+                count = int(unknown.sum())
+                warn(f"{count} pair{'s' if count > 1 else ''} with {what} that the model does not "
+                     "know: predicted from averages")
         if clip:
             clip_to_scale(fitted.file, predictions)
         return float(predictions[0]) if is_one_user and is_one_item else predictions
@@ -887,8 +895,11 @@ def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str =
             model.set_params(delta=statement["delta"])
     elif not file.is_release:
         model.set_params(n_factors=int(info.factors), n_epochs=int(info.epochs),
-                         learning_rate=info.learning_rate, regularization=info.regularization,
                          random_state=int(info.seed))
+        if not file.ranks and not info.samples:
+            model.set_params(learning_rate=info.learning_rate)
+        if not info.samples:
+            model.set_params(regularization=info.regularization)
     model.set_params(item_features=item_features, user_features=user_features)
     with WorkFolder() as folder:
         file.add_features(*feature_files(folder, item_features, user_features), model._run())

@@ -15,6 +15,7 @@ from ._ids import Id, Ids, pointer
 from ._file import ModelFile
 from ._frames import is_column
 from ._native import ffi, lib
+from ._records import ratings_of
 from ._values import is_path, shown
 from .errors import InputError, PrivacyRefused, UnknownIdError, check, new_error, usage, warn
 from .history import Titles, read_history
@@ -119,7 +120,7 @@ class Shelf:
 
     def known(self, ids: Any, what: str) -> npt.NDArray[np.int64]:
         """The numbers of those that the model knows; there is a warning about the others."""
-        numbers = self.items.find(ids)
+        numbers = self.items.find(ids, in_any_order=True)
         missing = int((numbers < 0).sum())
         if missing:
             warn(f"the model does not know {missing} of {len(numbers)} items of {what}")
@@ -156,22 +157,25 @@ def clip_to_scale(file: ModelFile, predictions: FloatArray) -> FloatArray:
     return np.clip(predictions, file.info.min, file.info.max, out=predictions)
 
 
+def warn_unknown(n: int, what: str) -> None:
+    if n:
+        warn(f"{n} {what}{'s' if n > 1 else ''} that the model does not know: predicted from "
+             "averages")
+
+
 def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
-    """Someone's ratings in the library's form; if an item occurs twice, the last one counts."""
+    """Someone's ratings in the library's form, every item once."""
     if isinstance(ratings, Mapping):
         ids: Any = list(ratings.keys())
         values: Any = list(ratings.values())
     elif isinstance(ratings, tuple) and len(ratings) == 2:
         ids, values = ratings
     elif shelf.file.ranks and is_column(ratings):  # items alone are events
-        ids, values = ratings, np.full(len(ratings), shelf.file.event)
+        ids, values = list(ratings), np.full(len(ratings), shelf.file.event)
     else:
         raise usage("ratings are a dict of items and ratings, or a pair of arrays",
                     'for example: {"dune": 4.5}, or (items, ratings)')
-    try:
-        numbers_given = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(lib.DPMF_ERR_INPUT_NUMBER, "a rating is not a number") from None
+    numbers_given = ratings_of(values, False).astype(np.float64)
     numbers = shelf.items.find(ids)
     if numbers_given.shape != numbers.shape:
         raise InputError(lib.DPMF_ERR_INPUT_COUNT,
@@ -191,8 +195,27 @@ def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
     own["rating"] = numbers_given[known]
     if (np.abs(own["rating"]) > _LARGEST).any():
         raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE, "a rating is too large")
+    own = _each_once(shelf.file, own)
     warn_off_scale(shelf.file, own["rating"])
     return own
+
+
+def _each_once(file: ModelFile, own: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Every item once, where it is last: its last rating or, of events, how often it occurs in
+    all."""
+    last = dict(zip(own["item"].tolist(), range(len(own))))
+    again = len(own) - len(last)
+    if not again:
+        return own
+    if file.info.is_of_events:
+        counts = np.zeros(int(own["item"].max()) + 1)
+        np.add.at(counts, own["item"], own["rating"])
+        own["rating"] = counts[own["item"]]
+        warn(f"repeated events of an item: {again}; their counts were added")
+    else:
+        warn(f"ratings of an item that was rated again: {again}; the last rating counts")
+    kept: npt.NDArray[Any] = own[sorted(last.values())]
+    return kept
 
 
 def warn_off_scale(file: ModelFile, ratings: npt.NDArray[np.float64]) -> None:
@@ -241,7 +264,10 @@ class User:
         if rating is not None:
             try:
                 value = float(rating)
+                is_number = not isinstance(rating, (bool, np.bool_))
             except (TypeError, ValueError, OverflowError):
+                is_number = False
+            if not is_number:
                 raise InputError(lib.DPMF_ERR_INPUT_NUMBER,
                                  f"the rating {shown(rating)} is not a number") from None
             if not abs(value) <= _LARGEST:
@@ -304,10 +330,11 @@ class User:
 
     def predict(self, items: Any, clip: bool = True) -> Any:
         """The predicted rating of an item, or of each of several. An item that the model does not
-        know counts as average."""
+        know counts as average, with a warning."""
         self._shelf.file.refuse_ranking()
         is_one = isinstance(items, (str, bytes)) or np.ndim(items) == 0
         numbers = self._shelf.items.find([items] if is_one else items)
+        warn_unknown(int((numbers < 0).sum()), "item")
         predictions = np.empty(len(numbers))
         with self._lock:
             lib.native_user_predict(self._model, self._user, pointer("int64_t *", numbers),
