@@ -48,7 +48,7 @@ lib/recommend  base numerics model kernels
 lib/titles     base +recommend
 lib/features   base numerics model privacy recommend
 lib/evaluate   base store model recommend cluster
-lib/own        base files ratings +store +tables +recommend +titles +evaluate
+lib/own        base files ratings tables +store +recommend +titles +evaluate
 lib/tune       base numerics files random store rank train cluster +ratings +split +sample
 lib/machine    base store schedule kernels model train rank sample
 lib/export     base files store database +statement +recommend
