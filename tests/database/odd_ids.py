@@ -23,7 +23,7 @@ def items():
                    for _ in range(58000)).encode()[:60000].decode("utf-8", "ignore")
     texts = [
         "a,b", '"', '""', 'say "hi"', "it's", "tab\there", "back\\slash", "\\N", "\\.", "new\nline",
-        "cr\rlf\r\n", " lead", "trail ", "Ærø", "\ufeffbom", "NULL", "null", "-1", "1e5", "#x",
+        "cr\rlf\r\n", " lead", "trail ", "Ærø", "bom\ufeffed", "NULL", "null", "-1", "1e5", "#x",
         "=1+1", "a;b", "a|b", "\x01\x7f", "😀", "e\u0301", "{}", "$1", "%s", long
     ]
     assert len(long.encode()) > 59990
