@@ -190,7 +190,8 @@ def all_verbs():
             "train", "-q", "{inputs}/{}.dpr", "--solver", "ials", "-k", "4", "--epochs", "2", "-o",
             "out.safetensors"
         ]),
-        Verb("export --csv FILE", ["export", "-q", "{inputs}/{}.dpr", "--csv", "out.csv"]),
+        Verb("export --csv FILE",
+             ["export", "-q", "{inputs}/{}.dpr", "--csv", "out.csv", "--replace"]),
         Verb("export --npy", model + ["--npy", "out"], over=False),
         Verb("export --csv of vectors", model + ["--csv", "out"], over=False),
         Verb("export --libmf", model + ["--libmf", "out"], over=False, last="out"),
