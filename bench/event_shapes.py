@@ -122,8 +122,8 @@ def try_shape(dpmf, name, draws):
     coins = random.Random(name)
     if SHAPES[name]:
         run(dpmf, "synth", *SHAPES[name].split(), "--events", "-o", "events.dpr",
-            "--catalogue-out", "items.csv", "-q")
-        run(dpmf, "export", "events.dpr", "--csv", "events.csv", "-q")
+            "--catalogue-out", "items.csv", "-q", "--replace")
+        run(dpmf, "export", "events.dpr", "--csv", "events.csv", "-q", "--replace")
     else:
         write_books("events.csv")
     events, candidates = split(coins)

@@ -53,7 +53,7 @@ def make(dpmf, name, folder):
     os.makedirs(folder, exist_ok=True)
     if name in LIKE:
         run(dpmf, "synth", "-q", "--like", LIKE[name], "--seed", 1, "-o", f"{folder}/all.dpr",
-            "--catalogue-out", f"{folder}/catalogue.csv")
+            "--catalogue-out", f"{folder}/catalogue.csv", "--replace")
     elif name in REAL:
         form, ratings, catalogue = REAL[name]
         run(dpmf, "import", "-q", f"{DATA}/{ratings}", "--format", form, "--on-error", "skip", "-o",

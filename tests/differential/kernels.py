@@ -48,7 +48,8 @@ class Set:
         ratings = max(users, items, int(users * items * sizes.uniform(0.05, 0.6)))
         self.name = f"{users} users, {items} items, {ratings} ratings, -k {self.factors}"
         run(folder, "synth", "-q", "--users", str(users), "--items", str(items), "--ratings",
-            str(ratings), "--seed", str(seed), "--catalogue-out", "items.csv", "-o", "r.dpr")
+            str(ratings), "--seed", str(seed), "--catalogue-out", "items.csv", "-o", "r.dpr",
+            "--replace")
 
     def release(self, kernels):
         run(self.folder, "train", "-q", "r.dpr", "--epsilon", self.epsilon, "--delta", "1e-6",

@@ -138,7 +138,7 @@ def by_dpmf(dpmf, path, folder):
         return None
     if done.returncode != 0:
         raise SystemExit(f"{path}: status {done.returncode}: {done.stderr.decode()}")
-    subprocess.run([dpmf, "export", "-q", store, "--csv", out], check=True)
+    subprocess.run([dpmf, "export", "-q", store, "--csv", out, "--replace"], check=True)
     with open(os.path.join(out, "ratings.csv"), encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, strict=True))[1:]
     os.remove(store)
