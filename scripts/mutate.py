@@ -32,6 +32,7 @@ import re
 import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -332,6 +333,7 @@ def main():
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the copy is put back first
     if not options.keep:
         make_copy()
     table = rows(TABLE)
