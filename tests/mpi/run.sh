@@ -105,6 +105,7 @@ chmod +x rank.sh
 export PIDS=$work/pids
 
 patience=400 # seconds, after which a job is taken to hang, also on a busy machine
+[[ -n ${DPMF_TEST_LONG:-} ]] && patience=1800 # 400 s were too few for sghmc
 # job RANKS WORD...: dpmf in so many processes; its words go to the log.
 job() {
     local n=$1
