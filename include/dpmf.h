@@ -741,7 +741,8 @@ DPMF_API int dpmf_store_split(struct dpmf_store *store, const char *train, const
 /* Checks that a test set was kept apart from the training set. A store records which splits it is a
  * half of: the two halves of one split pass; halves of different splits do not, nor does a store
  * with a part of itself. Ratings that were never split, or were split by dpmf 0.1.0, pass, because
- * nothing is known about them. Training, tuning and evaluation make this check themselves.
+ * nothing is known about them. Training, tuning and evaluation make this check themselves, and then
+ * compare the ratings.
  *
  * @param training  the training set
  * @param test      the ratings to test or validate on
@@ -1107,6 +1108,8 @@ struct dpmf_train_report {
  * @error DPMF_ERR_IO_*                a file cannot be read or written
  * @error DPMF_ERR_CLUSTER_LOST        a process of the cluster was lost
  * @error DPMF_ERR_BASE_NOT_DEFINITE   equations have no stable solution
+ * @error DPMF_ERR_INPUT_ID             nothing in the validation set is known
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE   the validation set is on another scale
  */
 DPMF_API int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
                         const struct dpmf_train_options *options, const struct dpmf_run *run,
@@ -1172,6 +1175,7 @@ DPMF_DEFAULT(dpmf_continue_options)
  * @error DPMF_ERR_MODEL_*             the model is a release, or damaged, or no model
  * @error DPMF_ERR_STORE_CORRUPT       a store is damaged
  * @error DPMF_ERR_IO_*                a file cannot be read or written
+ * @error DPMF_ERR_INPUT_ID             nothing in the validation set is known
  */
 DPMF_API int dpmf_train_continue(const char *model, struct dpmf_store *store,
                                  struct dpmf_store *valid, const char *output,
@@ -1874,6 +1878,8 @@ struct dpmf_history {
  * @error DPMF_ERR_IO_*           the store cannot be read
  * @error DPMF_ERR_STORE_CORRUPT  the store is damaged
  * @error DPMF_ERR_USAGE_VALUE    run.threads cannot be used
+ * @error DPMF_ERR_INPUT_ID             the model knows none of the items of the history
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE   the ratings are on another scale than the model's
  */
 DPMF_API int dpmf_model_history(const struct dpmf_model *model, struct dpmf_store *store,
                                 const char *user, size_t length, const struct dpmf_run *run,
@@ -1897,6 +1903,8 @@ DPMF_API void dpmf_history_free(struct dpmf_history *history);
  * @return 0 or a negative code
  * @error DPMF_ERR_IO_*           the store cannot be read
  * @error DPMF_ERR_STORE_CORRUPT  the store is damaged
+ * @error DPMF_ERR_INPUT_ID             the model knows none of the items of the history
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE   the ratings are on another scale than the model's
  */
 DPMF_API int dpmf_model_histories(const struct dpmf_model *model, struct dpmf_store *store,
                                   const struct dpmf_run *run,
@@ -2053,6 +2061,8 @@ struct dpmf_newcomers;
  * @error DPMF_ERR_INPUT_TOO_MANY  there are more users than can be counted
  * @error DPMF_ERR_MODEL_CORRUPT   the store has a user twice
  * @error DPMF_ERR_USAGE_VALUE     run.threads cannot be used
+ * @error DPMF_ERR_INPUT_ID             the model knows none of the items of the history
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE   the ratings are on another scale than the model's
  */
 DPMF_API int dpmf_newcomers_open(const struct dpmf_model *model, struct dpmf_store *store,
                                  const struct dpmf_run *run, struct dpmf_newcomers **newcomers,
@@ -2252,6 +2262,8 @@ struct dpmf_evaluation {
  * @error DPMF_ERR_MODEL_CORRUPT       the history has a user twice
  * @error DPMF_ERR_CLUSTER_LOST        a process of the cluster was lost
  * @error DPMF_ERR_BASE_NOT_DEFINITE   equations have no stable solution
+ * @error DPMF_ERR_INPUT_ID             the model knows none of the items of the history
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE   the ratings are on another scale than the model's
  */
 DPMF_API int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
                                  struct dpmf_store *history,
@@ -2295,14 +2307,16 @@ DPMF_API int dpmf_candidates_add(struct dpmf_candidates *candidates,
  * before it, so that a model that gives everything the same score finds nothing. An item given
  * twice counts once; one that the model does not know comes last and is never found. */
 struct dpmf_candidates_evaluation {
-    uint64_t rows;          /* number of rows */
-    uint64_t unknown_users; /* rows of users the model does not know, ranked as anyone */
-    uint64_t unknown_items; /* rows whose wanted item the model does not know */
-    uint64_t fitted_users;  /* rows of users who were fitted to the history */
-    double hr;              /* share of the rows whose wanted item is among the n best */
-    double ndcg;            /* average of 1 / log2(place + 1), 0 beyond place n */
-    double mrr;             /* average of 1 / place, 0 beyond place n */
-    uint64_t spare[3];
+    uint64_t rows;           /* number of rows */
+    uint64_t unknown_users;  /* rows of users the model does not know, ranked as anyone */
+    uint64_t unknown_items;  /* rows whose wanted item the model does not know */
+    uint64_t fitted_users;   /* rows of users who were fitted to the history */
+    double hr;               /* share of the rows whose wanted item is among the n best */
+    double ndcg;             /* average of 1 / log2(place + 1), 0 beyond place n */
+    double mrr;              /* average of 1 / place, 0 beyond place n */
+    uint64_t unknown_others; /* ids to rank among that the model does not know: left out */
+    uint64_t alone;          /* rows of a known wanted item that are left with nothing else */
+    uint64_t in_history;     /* rows whose wanted item is in the user's history */
 };
 
 /* Ranks the wanted item of each row. The result does not depend on the number of threads.
@@ -2329,6 +2343,8 @@ struct dpmf_candidates_evaluation {
  * @error DPMF_ERR_STORE_CORRUPT      the history is damaged
  * @error DPMF_ERR_CLUSTER_LOST       a process of the cluster was lost
  * @error DPMF_ERR_BASE_NOT_DEFINITE  equations have no stable solution
+ * @error DPMF_ERR_INPUT_ID             the model knows none of the items of the history
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE   the ratings are on another scale than the model's
  */
 DPMF_API int dpmf_model_rank_candidates(const struct dpmf_model *model,
                                         const struct dpmf_candidates *candidates,

@@ -33,6 +33,7 @@ lib/synth      base files random store model
 lib/describe   base files store
 lib/split      base files store tables ratings
 lib/cluster    base store
+lib/compare    base store model cluster
 lib/statement  base numerics model
 lib/ledger     base numerics files random statement
 lib/privacy    base numerics files random store tables kernels model cluster statement
@@ -42,14 +43,16 @@ lib/audit      base numerics files random store model cluster statement privacy 
 lib/train      base files random store schedule kernels model cluster
 lib/rank       base numerics random store kernels model cluster train recommend +evaluate
 lib/sample     base numerics files random store schedule kernels model cluster chains train rank \
-               privacy features
-lib/continue   base files store kernels model cluster train rank sample recommend +evaluate
+               privacy features compare
+lib/continue   base files store kernels model cluster train rank sample recommend compare \
+               +evaluate
 lib/recommend  base numerics model kernels
 lib/titles     base +recommend
 lib/features   base numerics model privacy recommend
-lib/evaluate   base store model recommend cluster
+lib/evaluate   base store model recommend cluster compare
 lib/own        base files ratings tables +store +recommend +titles +evaluate
-lib/tune       base numerics files random store rank train cluster +ratings +split +sample
+lib/tune       base numerics files random store rank train cluster compare +ratings +split \
+               +sample
 lib/machine    base store schedule kernels model train rank sample
 lib/export     base files store database +statement +recommend
 programs        cli

@@ -18,6 +18,8 @@
 #include "base/host.h"
 #include "base/memory.h"
 #include "cluster/cluster.h"
+#include "compare/compare_scale.h"
+#include "compare/compare_stores.h"
 #include "continue/continue_model.h"
 #include "continue/continue_rows.h"
 #include "dpmf_text.h"
@@ -479,6 +481,26 @@ static int resume(struct continuation *self, struct dpmf_error *error) {
     return code;
 }
 
+/* A validation set may have users and items of the model that have no new ratings. */
+static int check_valid(const struct continuation *self, struct dpmf_error *error) {
+    const struct factors *now = &self->model.now;
+    const uint64_t n = self->valid ? store_n_items(self->valid) : 0;
+    uint64_t n_known = 0;
+    for (uint64_t i = 0; i < n && n_known == 0; i++) {
+        const struct store_item item = store_item_at(self->valid, i);
+        n_known += factor_ids_find(&now->item_ids, item.id, item.id_length) != UINT64_MAX;
+    }
+    if (n > 0 && n_known == 0) {
+        error_set(error, DPMF_ERR_INPUT_ID, "the model knows none of the items in this");
+        error_hint(error, "ids are compared byte by byte with those of the model and of the new "
+                          "ratings");
+        error_place(error, store_path(self->valid), 0, 0);
+        return DPMF_ERR_INPUT_ID;
+    }
+    if (n == 0 || self->model.state.ranks) return 0;
+    return compare_scale(self->valid, now->min, now->max, "the model", self->run, error);
+}
+
 static int prepare(struct continuation *self, struct dpmf_error *error) {
     const double begun = clock_now();
     struct continue_model *model = &self->model;
@@ -489,6 +511,7 @@ static int prepare(struct continuation *self, struct dpmf_error *error) {
                                    self->options->seed, error);
     if (code == 0) code = check_kind(self, error);
     if (code == 0) code = check_scale(self, error);
+    if (code == 0) code = check_valid(self, error);
     if (code < 0) return code;
     warn_about_file(self);
     warn_about_ids(self);
@@ -586,6 +609,7 @@ static int rank_valid(struct continuation *self, struct dpmf_epoch *epoch,
     struct dpmf_evaluation found;
     struct dpmf_run quiet = *self->run;
     quiet.progress = NULL;
+    quiet.warn = NULL;
     int code = model_items_measure(&self->ranker, error);
     if (code == 0)
         code = dpmf_model_evaluate(&self->ranker, self->valid, self->store, &options, &quiet,
@@ -695,7 +719,9 @@ int dpmf_train_continue(const char *model, struct dpmf_store *store, struct dpmf
     if (code == 0) code = run_take(&own_run, run, error);
     if (code == 0) code = options_take(&own, sizeof own, options, "continue_options", error);
     if (code == 0) code = output_file_check(output, DPMF_FILE_CHECKPOINT, own_run.replace, error);
-    if (code == 0 && valid) code = dpmf_store_check_apart(store, valid, error);
+    if (code == 0)
+        code = resume_check_unfinished(own.snapshot, own.resume, output, own_run.replace, error);
+    if (code == 0 && valid) code = compare_apart(store, valid, &own_run, error);
     if (code < 0) return code;
     if (!report) report = &unwanted;
     memset(report, 0, sizeof *report);

@@ -6,6 +6,7 @@
  * item, and count once. Fed by rows of a table and a model; feeds `evaluate`.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "evaluate/fold_users.h"
 #include "evaluate/rank_users.h"
 #include "evaluate/ranking_scores.h"
+#include "recommend/best_items.h"
 #include "recommend/model.h"
 
 enum { ROW_LEAST = 3 /* a user, the wanted item, one other */ };
@@ -104,8 +106,10 @@ static const char *id_at(const struct dpmf_candidates *candidates, uint64_t i, s
 /* ---- one row --------------------------------------------------------------------------------- */
 
 struct placed {
-    uint64_t place; /* place of the wanted item, from 1; 0: the model does not know it */
-    bool user_known, user_fitted;
+    uint64_t place;          /* place of the wanted item, from 1; 0: the model does not know it */
+    uint64_t others;         /* that the model knows */
+    uint64_t unknown_others; /* that it does not */
+    bool user_known, user_fitted, in_history;
 };
 
 /* A row and its user's number; rows of one user lie together. */
@@ -148,12 +152,19 @@ static double score_of(const struct scoring *scoring, uint64_t item) {
 }
 
 static int place_row(const struct placing *placing, size_t r, const struct scoring *scoring,
-                     struct dpmf_error *error) {
+                     const uint8_t *seen, struct dpmf_error *error) {
     const struct dpmf_candidates *candidates = placing->candidates;
     const uint64_t first = candidates->row_start[r], end = candidates->row_start[r + 1];
     const uint64_t wanted = find_item(placing, first + 1);
+    struct placed *placed = &placing->rows[r];
     size_t n = 0;
+    for (uint64_t i = first + 2; i < end; i++) {
+        const uint64_t item = find_item(placing, i);
+        placed->unknown_others += item == UINT64_MAX;
+        placed->others += item != UINT64_MAX && item != wanted;
+    }
     if (wanted == UINT64_MAX) return 0;
+    placed->in_history = seen && best_items_bit(seen, wanted);
     uint64_t *ahead = memory_alloc((size_t)(end - first), sizeof *ahead);
     if (!ahead) return error_no_memory(error);
     const double score = score_of(scoring, wanted);
@@ -162,7 +173,7 @@ static int place_row(const struct placing *placing, size_t r, const struct scori
         if (item != UINT64_MAX && item != wanted && score_of(scoring, item) >= score)
             ahead[n++] = item;
     }
-    placing->rows[r].place = 1 + count_distinct(ahead, n);
+    placed->place = 1 + count_distinct(ahead, n);
     free(ahead);
     return 0;
 }
@@ -215,10 +226,10 @@ static int place_user(void *self, uint64_t user, const struct scorer *scorer, co
     const struct placing *placing = self;
     const size_t n_rows = placing->candidates->n_rows;
     int code = 0;
-    (void)seen, (void)best, (void)n;
+    (void)best, (void)n;
     for (size_t i = first_of(placing, user);
          code == 0 && i < n_rows && placing->order[i].user == user; i++)
-        code = place_row(placing, placing->order[i].row, &scorer->scoring, error);
+        code = place_row(placing, placing->order[i].row, &scorer->scoring, seen, error);
     return code;
 }
 
@@ -258,6 +269,9 @@ static void average(const struct placing *placing, uint32_t n,
         evaluation->unknown_users += !placed->user_known;
         evaluation->fitted_users += placed->user_fitted;
         evaluation->unknown_items += placed->place == 0;
+        evaluation->unknown_others += placed->unknown_others;
+        evaluation->alone += placed->place > 0 && placed->others == 0;
+        evaluation->in_history += placed->in_history;
         if (placed->place == 0 || placed->place > n) continue;
         evaluation->hr += 1;
         evaluation->ndcg += 1 / log2((double)placed->place + 1);
@@ -283,6 +297,39 @@ static int check_use(const struct dpmf_candidates *candidates, uint32_t n,
     return cluster_agree(run->cluster, code, error);
 }
 
+static void warn_of_rows(const struct dpmf_run *run, uint64_t n, uint64_t rows, const char *what) {
+    char text[200];
+    if (!run->warn || n == 0) return;
+    snprintf(text, sizeof text, "%llu of %llu rows %s", (unsigned long long)n,
+             (unsigned long long)rows, what);
+    run->warn(run->warn_self, text);
+}
+
+/* First among nothing is no success, and what users are fitted to is not held out. */
+static int check_found(const struct dpmf_candidates_evaluation *found, bool are_fitted,
+                       const struct dpmf_run *run, struct dpmf_error *error) {
+    if (found->alone > 0 && found->alone + found->unknown_items == found->rows) {
+        error_set(error, DPMF_ERR_INPUT_ID,
+                  "no row has an item to rank the wanted one among: the model knows none of them");
+        error_hint(error, "each row has a user, the wanted item, and others to rank it among, all "
+                          "as the model spells them");
+        return DPMF_ERR_INPUT_ID;
+    }
+    if (are_fitted && 4 * found->in_history > 3 * found->rows) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                  "the wanted items of %llu of %llu rows are in the history, which users are "
+                  "fitted to",
+                  (unsigned long long)found->in_history, (unsigned long long)found->rows);
+        error_hint(error, "give a history without what was held out");
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
+    warn_of_rows(run, found->alone, found->rows,
+                 "have no other item that the model knows: their wanted item comes first");
+    warn_of_rows(run, found->in_history, found->rows,
+                 "have a wanted item that their user has in the history, which is no test");
+    return 0;
+}
+
 int dpmf_model_rank_candidates(const struct dpmf_model *model,
                                const struct dpmf_candidates *candidates, struct dpmf_store *history,
                                const struct dpmf_order *asked, uint32_t n,
@@ -305,6 +352,7 @@ int dpmf_model_rank_candidates(const struct dpmf_model *model,
     code = sort_rows(&placing, error);
     if (code == 0) code = place_all(&placing, history, &order, run, error);
     if (code == 0) average(&placing, n, evaluation);
+    if (code == 0) code = check_found(evaluation, placing.model != model, run, error);
     free(placing.rows);
     free(placing.order);
     free(placing.is_wanted);

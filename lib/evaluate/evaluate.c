@@ -5,6 +5,7 @@
  * stores.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cluster/user_shares.h"
+#include "compare/compare_stores.h"
 #include "evaluate/fold_users.h"
 #include "evaluate/model_numbers.h"
 #include "evaluate/rank_users.h"
@@ -420,7 +422,7 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     if (code == 0 && evaluator.ranking > RANKING_MAX)
         code = error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items",
                          (int)RANKING_MAX);
-    if (code == 0 && history) code = model_numbers_check(model, history, error);
+    if (code == 0 && evaluator.has_errors) code = model_numbers_scale(model, test, run, error);
     if (cluster_size(cluster) > 1) {
         if (code == 0) code = user_shares_check_store(test, cluster, error);
         code = cluster_agree(cluster, code, error);
@@ -454,6 +456,41 @@ static int check_alone(const struct dpmf_cluster *cluster, struct dpmf_error *er
     return cluster_agree(cluster, code, error);
 }
 
+/* Who is fitted to the very ratings that are then predicted says nothing about others. Someone may
+ * rate an item again, so that only what is nearly all the same is refused. */
+static int check_fitted(const struct dpmf_store *history, const struct dpmf_store *test,
+                        const struct dpmf_run *run, struct compare_common *common,
+                        struct dpmf_error *error) {
+    const uint64_t n = store_n_ratings(test);
+    const bool events = store_holds_events(test);
+    char text[DPMF_ERROR_TEXT_MAX];
+    int code = compare_stores(history, test, common, error);
+    if (code < 0 || n == 0) return code;
+    if (events ? common->same == n : 4 * common->same > 3 * n) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                  "%llu of %llu %s are in the history too, which users are fitted to",
+                  (unsigned long long)common->same, (unsigned long long)n,
+                  events ? "events" : "ratings");
+        error_hint(error, "give both halves of one {:split}");
+        error_place(error, store_path(test), 0, 0);
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
+    if (!run->warn) return 0;
+    if (common->pairs > 0 && (!events || 2 * common->pairs > n)) {
+        snprintf(text, sizeof text,
+                 "%.300s: %llu of %llu %s are in the history too, which users are fitted to",
+                 store_path(test), (unsigned long long)common->pairs, (unsigned long long)n,
+                 events ? "events" : "ratings");
+        run->warn(run->warn_self, text);
+    }
+    if (common->users == 0) {
+        snprintf(text, sizeof text, "%.300s: it has none of the users of the test set",
+                 store_path(history));
+        run->warn(run->warn_self, text);
+    }
+    return 0;
+}
+
 /* Users of the history whom the model does not know are fitted first, as they would do at home; to
  * a release these are all. */
 int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
@@ -469,12 +506,14 @@ int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
     options = &own, run = &own_run;
     if (history) code = dpmf_store_check_apart(history, test, error);
     if (code < 0) return code;
+    struct compare_common common = {0};
     struct dpmf_model folded;
     const struct dpmf_model *fitted;
     *evaluation = (struct dpmf_evaluation){0};
     if (model->kind == MODEL_RELEASE && history) code = check_alone(run->cluster, error);
     if (code < 0) return code;
     code = fold_users_make(model, history, run, &folded, &fitted, error);
+    if (code == 0 && fitted != model) code = check_fitted(history, test, run, &common, error);
     code = cluster_agree(run->cluster, code, error);
     if (code == 0)
         code = evaluate_with_users(fitted, test, history, options, run, evaluation, error);

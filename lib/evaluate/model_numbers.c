@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "compare/compare_scale.h"
+#include "compare/compare_stores.h"
 #include "model/factors.h"
 
 int model_numbers_items(const struct dpmf_model *model, const struct dpmf_store *store,
@@ -24,25 +26,6 @@ int model_numbers_items(const struct dpmf_model *model, const struct dpmf_store 
     return 0;
 }
 
-/* The ids of a store's items, with an index. */
-static int index_items(const struct dpmf_store *store, struct factor_ids *ids,
-                       struct dpmf_error *error) {
-    const uint64_t n = store_n_items(store);
-    size_t n_bytes = 0;
-    *ids = (struct factor_ids){0};
-    for (uint64_t i = 0; i < n; i++) n_bytes += store_item_at(store, i).id_length;
-    ids->start = memory_alloc_zero((size_t)n + 1, sizeof *ids->start);
-    ids->bytes = memory_alloc(n_bytes + 1, 1);
-    if (!ids->start || !ids->bytes) return error_no_memory(error);
-    for (uint64_t i = 0; i < n; i++) {
-        const struct store_item item = store_item_at(store, i);
-        memcpy(ids->bytes + ids->start[i], item.id, item.id_length);
-        ids->start[i + 1] = ids->start[i] + item.id_length;
-    }
-    ids->n = n;
-    return factor_ids_index(ids, error);
-}
-
 int model_numbers_beyond(const struct dpmf_model *model, const struct dpmf_store *test,
                          const struct dpmf_store *history, uint32_t **numbers,
                          struct dpmf_error *error) {
@@ -54,7 +37,7 @@ int model_numbers_beyond(const struct dpmf_model *model, const struct dpmf_store
                          dpmf_error_sentence(DPMF_ERR_INPUT_TOO_MANY));
     if (!history) return 0;
     *numbers = memory_alloc((size_t)n, sizeof **numbers);
-    int code = *numbers ? index_items(test, &ids, error) : error_no_memory(error);
+    int code = *numbers ? compare_index_items(test, &ids, error) : error_no_memory(error);
     for (uint64_t i = 0; code == 0 && i < n; i++) {
         const struct store_item item = store_item_at(history, i);
         (*numbers)[i] = MODEL_NUMBERS_NONE;
@@ -66,9 +49,46 @@ int model_numbers_beyond(const struct dpmf_model *model, const struct dpmf_store
     return code;
 }
 
+enum { FEW_ITEMS = 3 /* that someone can have rated without another spelling of ids */ };
+
+/* Another spelling of the ids is the usual reason. */
+static int check_items(const struct dpmf_model *model, const struct dpmf_store *history,
+                       struct dpmf_error *error) {
+    const uint64_t n = store_n_items(history);
+    if (n < FEW_ITEMS || model->factors.items.n == 0) return 0;
+    for (uint64_t i = 0; i < n; i++) {
+        const struct store_item item = store_item_at(history, i);
+        if (dpmf_model_find_item(model, item.id, item.id_length) != UINT64_MAX) return 0;
+    }
+    const struct store_item item = store_item_at(history, 0);
+    size_t length;
+    const char *id = dpmf_model_item_id(model, 0, &length);
+    error_set(error, DPMF_ERR_INPUT_ID, "the model knows none of the items in this");
+    error_hint(error,
+               "ids are compared byte by byte: an item here is \"%.*s\", and one of the model "
+               "\"%.*s\"",
+               (int)(item.id_length < 40 ? item.id_length : 40), item.id,
+               (int)(length < 40 ? length : 40), id);
+    error_place(error, store_path(history), 0, 0);
+    return DPMF_ERR_INPUT_ID;
+}
+
+int model_numbers_scale(const struct dpmf_model *model, const struct dpmf_store *store,
+                        const struct dpmf_run *run, struct dpmf_error *error) {
+    const struct checkpoint_state *state = &model->state;
+    if (model_predicts_ratings(model))
+        return compare_scale(store, model->factors.min, model->factors.max, "the model", run,
+                             error);
+    if (!state->has_like || !state->has_scale) return 0; /* how high they are says nothing to it */
+    return compare_scale(store, state->rated_min, state->rated_max, "the model", run, error);
+}
+
 int model_numbers_check(const struct dpmf_model *model, const struct dpmf_store *history,
                         struct dpmf_error *error) {
-    if (!model_predicts_ratings(model) || !store_holds_events(history)) return 0;
+    if (!model_predicts_ratings(model) || !store_holds_events(history)) {
+        int code = check_items(model, history, error);
+        return code == 0 ? model_numbers_scale(model, history, NULL, error) : code;
+    }
     error_set(error, DPMF_ERR_USAGE_CONFLICT,
               "this holds events, and the model learns from ratings alone");
     error_hint(error, "give ratings, or a model that was trained with {goal ranking}");

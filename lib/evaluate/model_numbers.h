@@ -24,9 +24,16 @@ int model_numbers_beyond(const struct dpmf_model *model, const struct dpmf_store
                          const struct dpmf_store *history, uint32_t **numbers,
                          struct dpmf_error *error);
 
-/* Refuses events where a model predicts ratings. @return 0 or DPMF_ERR_USAGE_CONFLICT */
+/* Whether a model can use a history: refuses events where the model predicts ratings, items of
+ * which it knows none, and ratings on another scale.
+ * @return 0 or a negative code: DPMF_ERR_USAGE_CONFLICT, DPMF_ERR_INPUT_ID,
+ * DPMF_ERR_INPUT_OUT_OF_RANGE */
 int model_numbers_check(const struct dpmf_model *model, const struct dpmf_store *history,
                         struct dpmf_error *error);
+
+/* The last of these alone: for ratings to compare predictions with. */
+int model_numbers_scale(const struct dpmf_model *model, const struct dpmf_store *store,
+                        const struct dpmf_run *run, struct dpmf_error *error);
 
 /* A value of the history as one of the user's own ratings. An event is a like, however often it
  * happened. */

@@ -16,6 +16,7 @@
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/rating_scale.h"
 #include "dpmf_text.h"
 #include "own/own.h"
 #include "ratings/record_batch.h"
@@ -129,8 +130,9 @@ static int take_only_user(struct own_reading *reading, struct dpmf_store *store,
         error_place(error, reading->name, 0, 0);
         return code;
     }
-    int code =
-        dpmf_model_histories(reading->model, store, reading->run, take_history, &taking, error);
+    struct dpmf_run quiet = *reading->run; /* check_scale has the last word, on what is left */
+    quiet.warn = NULL;
+    int code = dpmf_model_histories(reading->model, store, &quiet, take_history, &taking, error);
     return taking.has_failed ? error_no_memory(error) : code;
 }
 
@@ -263,6 +265,8 @@ static int refuse_far(const struct own_reading *reading, double rating, struct d
 static int check_scale(const struct own_reading *reading, struct dpmf_error *error) {
     struct dpmf_own *own = reading->own;
     const double min = reading->info.min, max = reading->info.max, far = FAR_SPANS * (max - min);
+    struct rating_scale scale = {.min = min, .max = max};
+    size_t farthest = 0;
     if (reading->ranks) return 0; /* counts and likes are on no scale */
     for (size_t i = 0; i < own->n; i++) {
         double rating = own->ratings[i].rating;
@@ -274,9 +278,12 @@ static int check_scale(const struct own_reading *reading, struct dpmf_error *err
             return code;
         }
         if (rating < min - far || rating > max + far) return refuse_far(reading, rating, error);
-        own->outside += rating < min || rating > max;
+        rating_scale_add(&scale, rating);
+        if (fabs(rating - min) > fabs(own->ratings[farthest].rating - min)) farthest = i;
     }
-    return 0;
+    own->outside = (size_t)scale.outside;
+    return rating_scale_is_other(&scale) ? refuse_far(reading, own->ratings[farthest].rating, error)
+                                         : 0;
 }
 
 int dpmf_own_read(const struct dpmf_model *model, const char *mine, const char *const *titles,

@@ -516,6 +516,7 @@ static int validate(struct ials_run *run, struct dpmf_epoch *epoch, struct dpmf_
     if (!run->valid) return 0;
     struct dpmf_run quiet = *run->run;
     quiet.progress = NULL;
+    quiet.warn = NULL;
     quiet.cluster = NULL; /* each rank ranks for the users that it has */
     int code = model_items_measure(&run->model, error);
     if (code == 0)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cluster/cluster.h"
 #include "cluster/user_shares.h"
+#include "compare/compare_stores.h"
 #include "dpmf_text.h"
 #include "features/feature_rows.h"
 #include "files/output_file.h"
@@ -19,6 +20,7 @@
 #include "sample/langevin_train.h"
 #include "sample/solver.h"
 #include "store/store.h"
+#include "train/resume.h"
 #include "train/sgd_train.h"
 
 /* ---- what all ranks must have been told ------------------------------------------------------ */
@@ -177,6 +179,9 @@ static const struct train_finish *finish_of(const struct features *features) {
 static int check_outputs(const char *output, const struct dpmf_train_options *options,
                          const struct dpmf_run *run, struct dpmf_error *error) {
     int code = output_file_check(output, DPMF_FILE_CHECKPOINT, run->replace, error);
+    if (code == 0)
+        code = resume_check_unfinished(options->snapshot, options->resume, output, run->replace,
+                                       error);
     if (code == 0 && options->sampler.trace)
         code = output_file_check(options->sampler.trace, DPMF_FILE_PLOT, run->replace, error);
     return code;
@@ -203,13 +208,14 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
         code = error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
     if (code == 0) code = check_events(solver, store, valid, error);
     if (code == 0) code = ials_check_like(store, options, error);
-    if (code == 0 && valid) code = dpmf_store_check_apart(store, valid, error);
     if (code == 0) code = check_features(solver, options, run, error);
     if (code == 0 && cluster_rank(run->cluster) == 0)
         code = check_outputs(output, options, run, error);
     code = cluster_agree(run->cluster, code, error);
     if (code == 0) code = check_same(run->cluster, options, valid != NULL, error);
     if (code == 0 && valid) code = user_shares_check_same(valid, run->cluster, error);
+    if (code == 0 && valid)
+        code = compare_held_out(store, valid, solver == SOLVER_IALS, run, error);
     if (code < 0) return code;
     if (solver == SOLVER_IALS)
         return ials_train(store, valid, output, options, run, on_epoch, self, report, error);

@@ -2,11 +2,13 @@
  * Reads a snapshot back into a run, in pieces, and refuses what is not a snapshot of this very run.
  * Fed by checkpoints that snapshot.c wrote; feeds sgd_train.c.
  */
+#define _GNU_SOURCE
 #include "train/resume.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -86,6 +88,32 @@ static struct first_wish read_wish(const struct checkpoint_file *file) {
     for (struct json_token key; (key = json_next(&json)).kind == JSON_KEY;)
         take_wish(&json, &key, &wish);
     return wish;
+}
+
+static bool is_older(const char *path, const char *than) {
+    struct stat a, b;
+    if (stat(path, &a) != 0 || stat(than, &b) != 0) return false;
+    if (a.st_mtim.tv_sec != b.st_mtim.tv_sec) return a.st_mtim.tv_sec < b.st_mtim.tv_sec;
+    return a.st_mtim.tv_nsec < b.st_mtim.tv_nsec;
+}
+
+int resume_check_unfinished(const char *path, const char *resume, const char *output, bool replace,
+                            struct dpmf_error *error) {
+    struct checkpoint_file file;
+    struct dpmf_error unread = {0};
+    if (!path || resume || replace) return 0;
+    if (checkpoint_file_open(&file, path, &unread) < 0) return 0; /* not a snapshot, or damaged */
+    const struct checkpoint_state *state = &file.state;
+    const struct first_wish wish = read_wish(&file);
+    const bool is_left = state->epoch < wish.epochs && !is_older(path, output);
+    const uint32_t done = state->epoch;
+    checkpoint_file_close(&file);
+    if (!is_left) return 0;
+    error_set(error, DPMF_ERR_IO_WRITE,
+              "there is the snapshot of a run already, of %u of its %u epochs", done, wish.epochs);
+    error_hint(error, "continue that run with {resume}; or begin again: {replace} replaces it");
+    error_place(error, path, 0, 0);
+    return DPMF_ERR_IO_WRITE;
 }
 
 /* The default schedule falls to nothing over the epochs asked for, so that another number of them

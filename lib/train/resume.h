@@ -9,6 +9,14 @@
 #include "train/best_epoch.h"
 #include "train/row_store.h"
 
+/* Whether a new run may write its snapshots to `path`: not over the snapshot of a run that has not
+ * come to its end, unless this run continues from one (`resume`) or `replace` is set. A run has
+ * ended where its epochs are done or its `output` was written after the snapshot. `path` and
+ * `resume` may be NULL.
+ * @return 0 or DPMF_ERR_IO_WRITE */
+int resume_check_unfinished(const char *path, const char *resume, const char *output, bool replace,
+                            struct dpmf_error *error);
+
 /* Opens a snapshot and compares it with the state of a new run: `k`, the ratings, the rates and the
  * seed must be the same. */
 int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "compare/compare_stores.h"
 #include "rank/ials_train.h"
 #include "store/store.h"
 #include "train/solver_names.h"
@@ -415,6 +416,14 @@ static void end(struct tune *tune) {
     trial_files_remove(&tune->files);
 }
 
+/* What there is to warn of the first trial says. */
+static int check_valid(const struct tune *tune, struct dpmf_error *error) {
+    struct dpmf_run quiet = *tune->run;
+    quiet.warn = NULL;
+    if (store_holds_events(tune->store) != store_holds_events(tune->valid)) return 0;
+    return compare_held_out(tune->store, tune->valid, tune->ranks, &quiet, error);
+}
+
 int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
               const struct dpmf_train_options *train, const struct dpmf_tune_options *options,
               const struct dpmf_run *run,
@@ -448,7 +457,7 @@ int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
     tune.ranks = own_train.solver && strcmp(own_train.solver, SOLVER_NAME_IALS) == 0;
     code = check_options(&own, &own_train, error);
     if (code == 0) code = ials_check_like(store, &own_train, error);
-    if (code == 0 && valid) code = dpmf_store_check_apart(store, valid, error);
+    if (code == 0 && valid) code = check_valid(&tune, error);
     if (code == 0) code = trial_files_make(&tune.files, "tune", error);
     if (code == 0 && !valid) code = hold_back(&tune, error);
     if (code == 0) code = find_unobserved(&tune, error);

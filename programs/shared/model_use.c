@@ -131,7 +131,7 @@ int model_use_ratings(struct invocation *invocation, enum option_id id, struct d
     return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
 }
 
-/* They are fitted as they are: another scale makes a nonsense of everyone in it. */
+/* They are fitted as they are, unless the library refuses most of them. */
 static void warn_of_scale(struct invocation *invocation, const struct dpmf_model *model,
                           const struct dpmf_store *store) {
     char text[400];
@@ -142,8 +142,7 @@ static void warn_of_scale(struct invocation *invocation, const struct dpmf_model
     if (strcmp(info.goal, "rating") != 0 || found.holds_events || found.ratings == 0) return;
     if (found.min >= info.min && found.max <= info.max) return;
     snprintf(text, sizeof text,
-             "ratings of --history go from %s to %s, and the model's scale from %s to %s; they are "
-             "taken as they are",
+             "ratings of --history go from %s to %s, and the model's scale from %s to %s",
              text_double(found.min).text, text_double(found.max).text, text_double(info.min).text,
              text_double(info.max).text);
     terminal_warning_print(&invocation->terminal, text);

@@ -72,9 +72,10 @@ const struct verb verb_evaluate = {
             "With --history the items are also divided into fifths by how often they are rated in "
             "it, and each metric is given for each fifth: for the users with items of that fifth "
             "in TEST, and with the places in the whole list. popularity bias is the average "
-            "popularity of the items in the lists, divided by that of the items in TEST: 1 means "
-            "no "
-            "bias. To evaluate on later ratings than those trained on, use dpmf split --by time.",
+            "popularity of the items in the lists, divided by that of the items in TEST, both "
+            "averaged for each user first and then over users (an item that the model does not "
+            "know counts 0): 1 means no bias. To evaluate on later ratings than those trained on, "
+            "use dpmf split --by time.",
             "With --candidates each row of FILE is a user, an item that was held out, and "
             "others to rank it among; the first row names the columns. hr is the share of the "
             "rows whose held-out item is among the N best of its row, ndcg the average of "
@@ -88,7 +89,8 @@ const struct verb verb_evaluate = {
             "fitted_users and, with --ranking, top, ranked_users, recall, recall_capped, "
             "precision, ndcg, "
             "map, mrr, coverage, popularity_bias and by_popularity; with --candidates a line "
-            "with top, rows, unknown_users, unknown_items, fitted_users, hr, ndcg and mrr. The "
+            "with top, rows, unknown_users, unknown_items, fitted_users, unknown_others, "
+            "rows_alone, in_history, hr, ndcg and mrr. The "
             "results do not depend on the number of threads. Several processes, started by mpirun, "
             "each "
             "take some users of TEST, which must then be a store or a folder of its shards.",
@@ -332,6 +334,15 @@ struct candidate_rows {
     bool has_header;
 };
 
+/* A rating would be taken for an item to rank among. */
+static bool names_rating(const struct dpmf_table_record *row) {
+    for (size_t i = 1; i < row->n; i++) {
+        const char *role = dpmf_table_column_role(row->field[i].text, row->field[i].length);
+        if (role && (strcmp(role, "rating") == 0 || strcmp(role, "timestamp") == 0)) return true;
+    }
+    return false;
+}
+
 /* The first row is a header, and must be: a user's row taken for one would be lost. */
 static int take_candidates(void *self, const struct dpmf_table_record *row,
                            struct dpmf_error *error) {
@@ -339,9 +350,12 @@ static int take_candidates(void *self, const struct dpmf_table_record *row,
     if (rows->has_header) return dpmf_candidates_add(rows->candidates, row, error);
     const char *role = dpmf_table_column_role(row->field[0].text, row->field[0].length);
     rows->has_header = role && strcmp(role, "user") == 0;
-    if (rows->has_header) return 0;
+    const bool is_rated = rows->has_header && names_rating(row);
+    if (rows->has_header && !is_rated) return 0;
     *error = (struct dpmf_error){.code = DPMF_ERR_INPUT_HEADER, .line = row->line};
-    snprintf(error->message, sizeof error->message, "the first row does not name the columns");
+    snprintf(error->message, sizeof error->message,
+             is_rated ? "these are ratings, not candidates"
+                      : "the first row does not name the columns");
     snprintf(error->file, sizeof error->file, "%s", row->file);
     snprintf(error->hint, sizeof error->hint, "begin with a line such as user,item,negatives");
     return DPMF_ERR_INPUT_HEADER;
@@ -363,6 +377,9 @@ static int print_candidates(const struct invocation *invocation, uint32_t n,
     dpmf_json_uint(json, "unknown_users", found->unknown_users);
     dpmf_json_uint(json, "unknown_items", found->unknown_items);
     dpmf_json_uint(json, "fitted_users", found->fitted_users);
+    dpmf_json_uint(json, "unknown_others", found->unknown_others);
+    dpmf_json_uint(json, "rows_alone", found->alone);
+    dpmf_json_uint(json, "in_history", found->in_history);
     dpmf_json_double(json, "hr", found->hr);
     dpmf_json_double(json, "ndcg", found->ndcg);
     dpmf_json_double(json, "mrr", found->mrr);
@@ -400,6 +417,10 @@ static int rank_candidates(struct invocation *invocation, const struct dpmf_mode
         terminal_note_print(&invocation->terminal,
                             "%s whose wanted item the model does not know: not found",
                             text_count(found.unknown_items, "row").text);
+    if (found.unknown_others > 0)
+        terminal_note_print(&invocation->terminal,
+                            "%s to rank among that the model does not know: left out",
+                            text_count(found.unknown_others, "item").text);
     return print_candidates(invocation, n, &found);
 }
 

@@ -77,6 +77,7 @@ static int train(const struct dpmf_train_options *options, int threads, uint64_t
     run.memory = memory;
     run.progress_self = fate;
     if (fate) run.progress = progress;
+    run.replace = true; /* snapshots of runs that were cut off before */
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
     if (validate) assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &valid, NULL), 0);
     int code = dpmf_train(store, valid, output, options, &run, after_epoch, fate, report, error);

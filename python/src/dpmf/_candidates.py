@@ -11,7 +11,8 @@ from ._run import Run
 from ._values import is_path, path_bytes, plain
 from .errors import check, new_error, usage
 
-FOUND = ("rows", "unknown_users", "unknown_items", "fitted_users", "hr", "ndcg", "mrr")
+FOUND = ("rows", "unknown_users", "unknown_items", "fitted_users", "unknown_others", "alone",
+         "in_history", "hr", "ndcg", "mrr")
 
 
 class Candidates:
@@ -43,6 +44,11 @@ class Candidates:
         if role == ffi.NULL or ffi.string(role) != b"user":
             raise usage("the first row of the candidates does not name the columns",
                         "begin with a line such as user,item,negatives")
+        for place in range(1, row.n):
+            role = lib.dpmf_table_column_role(row.field[place].text, row.field[place].length)
+            if role != ffi.NULL and ffi.string(role) in (b"rating", b"timestamp"):
+                raise usage("these are ratings, not candidates",
+                            "begin with a line such as user,item,negatives")
         self.has_header = True
         return 0
 

@@ -94,7 +94,7 @@ class Store:
             return
         if info.min < file.info.min or info.max > file.info.max:
             warn(f"ratings of history go from {info.min:g} to {info.max:g}, and the model's scale "
-                 f"from {file.info.min:g} to {file.info.max:g}; they are taken as they are")
+                 f"from {file.info.min:g} to {file.info.max:g}")
 
 
 # ---- from what was given to columns ------------------------------------------------------------

@@ -41,10 +41,11 @@ dpmf privacy verify d.safetensors | head -1
 dpmf import -q ratings.csv -o strict.dpr
 dpmf train --replace -q strict.dpr --like 4 --epsilon 1 --catalogue items.csv --ledger l \
     -o x.safetensors 2>&1 | head -1
+dpmf split -q r.dpr --train before.dpr --test after.dpr
 dpmf train --replace \
-    r.dpr --like 4 --research --valid r.dpr --epsilon 20 --catalogue items.csv --ledger l \
+    before.dpr --like 4 --research --valid after.dpr --epsilon 20 --catalogue items.csv --ledger l \
     -o x.safetensors 2>&1 |
-    sed -n 's/0\.[0-9]*/x/g; s/.*\(recall@10 x, ndcg@10 x on r.dpr\|nan\)/\1/p'
+    sed -n 's/0\.[0-9]*/x/g; s/.*\(recall@10 x, ndcg@10 x on after.dpr\|nan\)/\1/p'
 
 echo "== at home"
 dpmf recommend a.safetensors --ratings 3:1,7:1 -n 3 | wc -l
@@ -70,5 +71,5 @@ try plays.dpr --mechanism residual --rating-range 1:5
 dpmf synth -q --users 300 --items 60 --ratings 6000 --events --catalogue-out titles.csv -o e.dpr
 dpmf train --replace \
     -q e.dpr --epsilon 5 --catalogue titles.csv --insecure-noise-seed 1 -o e.safetensors
-dpmf evaluate e.safetensors e.dpr --history e.dpr | head -1
+dpmf evaluate e.safetensors e.dpr | head -1
 dpmf recommend e.safetensors --all-users --history e.dpr -n 3 --json | grep -c '"rank":1'

@@ -30,7 +30,7 @@ echo "in its place, twice:"
 dpmf train new.csv --continue a.safetensors -o a.safetensors -q
 dpmf describe a.safetensors --json | grep -o 'continued[^,]*:2\b'
 echo "a validation set:"
-dpmf train new.dpr --continue old.safetensors --valid new.dpr --patience 1 -o v.safetensors \
+dpmf train new.dpr --continue old.safetensors --valid old.dpr --patience 1 -o v.safetensors \
     --json -q | grep -c valid_rmse
 echo "one that ranks:"
 dpmf train old.dpr --goal ranking -k 8 -o rank.safetensors -q
