@@ -941,6 +941,9 @@ struct dpmf_train_options {
     /* Tables of features of items and of users, for sgd on one machine: the vectors of rows with
      * few ratings are drawn to those of rows with the same features. Or NULL. */
     const char *item_features, *user_features;
+
+    bool averages_alone; /* sgd: vectors are 0, and stay so; dpmf_train_adapt sets it where they
+                            predict no better */
 };
 
 /* The default training: SGD, with settings that suit all known sets.
@@ -993,7 +996,7 @@ enum dpmf_adapt_what {
 struct dpmf_adapt_report {
     uint32_t trials;        /* settings compared; 0: the given ones were kept */
     bool is_resumed;        /* the settings are those of the snapshot to continue from */
-    bool is_averages;       /* vectors predicted no better than averages, and are held at 0 */
+    bool is_averages;       /* vectors predicted no better than averages, and are 0 */
     uint64_t train_ratings; /* ratings that trials learned from */
     uint64_t valid_ratings; /* ratings they were judged by */
     double valid_rmse;      /* error of the chosen settings on them; NaN without trials */

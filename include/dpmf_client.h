@@ -589,6 +589,7 @@ DPMF_API int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t u
  * @param error  receives the description of a failure
  * @return the number of items found, or a negative code
  * @error DPMF_ERR_MODEL_UNKNOWN_ID  the model does not have this item
+ * @error DPMF_ERR_MODEL_KIND        the model has factors, but all of its vectors are 0
  */
 DPMF_API int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t n,
                                     struct dpmf_scored_item *out, struct dpmf_error *error);

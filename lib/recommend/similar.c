@@ -67,6 +67,13 @@ double dpmf_model_similar_by_chance(const struct dpmf_model *model, double cosin
     return others * fmax(sine_power(k - 2, c) / sine_power(k - 2, -1), 0);
 }
 
+/* Vectors that predicted no better than averages are all 0. */
+static bool has_vectors(const struct dpmf_model *model) {
+    for (uint64_t i = 0; i < model->factors.items.n; i++)
+        if (model->item_norms[i] != 0) return true;
+    return false;
+}
+
 int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t n,
                            struct dpmf_scored_item *out, struct dpmf_error *error) {
     int code = arguments_check(error, n > 0 ? "model out" : "model", model, out);
@@ -75,6 +82,12 @@ int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t
     const float *v = model_item_row(model, item);
     if (!v) return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this item");
     if (n == 0) return 0;
+    if (model->factors.k > 0 && !has_vectors(model)) {
+        error_set(error, DPMF_ERR_MODEL_KIND,
+                  "there are no vectors to compare: in this model they are all 0");
+        error_hint(error, "vectors predicted no better than averages: train on more ratings");
+        return DPMF_ERR_MODEL_KIND;
+    }
     struct likeness likeness = {.model = model, .item = item, .best = {out, 0, n}};
     /* A sum of k products in floats, in any order; see bound_error in top_n.c. */
     likeness.error = ((double)model->factors.k + 8) * (double)FLT_EPSILON;

@@ -72,6 +72,7 @@ static int fill(struct train_run *train, struct dpmf_error *error) {
     if (train->options->resume)
         return resume_read(&train->resumed, factors, &train->users,
                            train->valid ? &train->best : NULL, error);
+    if (train->options->averages_alone) return 0; /* rows are 0, and no step moves them */
     first_rows_fill(&factors->items, factors->k, train->unit, seed, FIRST_ROWS_ITEMS);
     return first_rows_fill_store(&train->users, 0, factors->k, train->unit, seed, FIRST_ROWS_USERS,
                                  error);

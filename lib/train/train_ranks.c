@@ -144,6 +144,7 @@ static int describe(struct train_run *train, struct dpmf_error *error) {
 static int draw_rows(struct train_run *train, struct dpmf_error *error) {
     struct factors *factors = &train->factors;
     const uint64_t seed = train->options->seed;
+    if (train->options->averages_alone) return 0;
     for (uint64_t row = 0; row < factors->items.n; row++)
         first_rows_fill_one(factors->items.rows + row * factors->items.stride,
                             tiling_place_of_row(train->tiling, row), factors->k, train->unit, seed,

@@ -41,7 +41,7 @@ enum {
 #define GAIN_OF_PART 3e-3   /* as GAIN, of a larger penalty where trials learn from a part */
 #define LATE 0.5            /* share of the epochs from which on trials are compared */
 #define HOPE 0.75           /* share of the last fall an epoch that all further ones may have */
-#define PENALTY_OF_NONE 1.0 /* at which vectors stay at 0 */
+#define PENALTY_OF_NONE 1.0 /* at which vectors of users and items that come later stay small */
 
 /* Where the walk is: powers of the factors below. */
 struct place {
@@ -225,6 +225,7 @@ static struct dpmf_train_options trial_options(const struct dpmf_train_options *
     if (options.factors > FACTORS_MOST) options.factors = FACTORS_MOST;
     options.deterministic = true;
     options.hogwild = false;
+    options.averages_alone = false;
     options.patience = 0;
     options.snapshot = options.resume = NULL;
     options.item_features = options.user_features = NULL; /* they change no epoch */
@@ -349,6 +350,7 @@ static int search(struct adapt *adapt, struct dpmf_train_options *found, struct 
         adapt->ranks ? 1 - best : best;
     adapt->report->is_averages = (adapt->what & DPMF_ADAPT_REGULARIZATION) && !adapt->ranks &&
                                  best > adapt->report->averages_rmse;
+    found->averages_alone = adapt->report->is_averages;
     if (adapt->report->is_averages) found->regularization = PENALTY_OF_NONE;
     return 0;
 }
@@ -405,7 +407,7 @@ static int find(struct adapt *adapt, struct dpmf_train_options *found, struct dp
 struct message {
     double learning_rate, regularization;
     uint32_t epochs;
-    bool averages_first, adapted;
+    bool averages_first, averages_alone, adapted;
     struct dpmf_adapt_report report;
 };
 
@@ -417,6 +419,7 @@ static int share(const struct dpmf_cluster *cluster, struct dpmf_train_options *
     message.regularization = found->regularization;
     message.epochs = found->epochs;
     message.averages_first = found->averages_first;
+    message.averages_alone = found->averages_alone;
     message.adapted = found->adapted;
     message.report = *report;
     int code = cluster_broadcast(cluster, &message, sizeof message, 0, error);
@@ -425,6 +428,7 @@ static int share(const struct dpmf_cluster *cluster, struct dpmf_train_options *
     found->regularization = message.regularization;
     found->epochs = message.epochs;
     found->averages_first = message.averages_first;
+    found->averages_alone = message.averages_alone;
     found->adapted = message.adapted;
     *report = message.report;
     return 0;
@@ -467,6 +471,7 @@ int dpmf_train_adapt(struct dpmf_store *store, uint32_t what, struct dpmf_train_
     options->regularization = found.regularization;
     options->epochs = found.epochs;
     options->averages_first = found.averages_first;
+    options->averages_alone = found.averages_alone;
     options->adapted = found.adapted;
     return 0;
 }

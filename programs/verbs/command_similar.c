@@ -165,18 +165,27 @@ static int show(struct comparing *c, struct dpmf_scored_item *items, size_t n) {
     return STATUS_DONE;
 }
 
+static int refuse_vectors(const struct comparing *c, const char *what) {
+    return terminal_error_print(STATUS_NO, "give a model with factors",
+                                "%s: there are no vectors to compare: %s",
+                                c->invocation->operands[0], what);
+}
+
 static int find_similar(struct comparing *c) {
     struct dpmf_error error = {0};
     size_t room = c->n + c->own.n; /* some of the most alike may be rated */
     if (c->info.factors == 0)
-        return terminal_error_print(STATUS_NO, "give a model with factors",
-                                    "%s: there are no vectors to compare: it holds %s alone",
-                                    c->invocation->operands[0],
-                                    strcmp(c->info.goal, "ranking") == 0 ? "popularity" : "biases");
+        return refuse_vectors(c, strcmp(c->info.goal, "ranking") == 0
+                                     ? "it holds popularity alone"
+                                     : "it holds biases alone");
     if (room > c->info.items) room = (size_t)c->info.items;
     struct dpmf_scored_item *items = calloc(room + 1, sizeof *items);
     if (items == NULL) return model_use_no_memory();
     int64_t found = dpmf_model_similar(c->model, c->item, room, items, &error);
+    if (found == DPMF_ERR_MODEL_KIND) {
+        free(items);
+        return refuse_vectors(c, "they are all 0, as they helped no prediction");
+    }
     int status =
         found < 0 ? report_error_print(c->invocation, &error) : show(c, items, (size_t)found);
     free(items);
