@@ -20,6 +20,7 @@
 #include "dpmf_text.h"
 #include "files/output_file.h"
 #include "store/store.h"
+#include "store/time_ends.h"
 
 enum { MAX_BARS = 20, TOP = 500, SMALL_DEGREES = 1 << 16 };
 
@@ -34,7 +35,7 @@ struct describe_worker {
     uint64_t *users_by_degree; /* number of users by degree, below SMALL_DEGREES */
     uint64_t *large_degrees;   /* larger degrees, one by one: there are few */
     size_t n_large, large_capacity;
-    int64_t first_time, last_time;
+    struct time_ends ends;
 };
 
 /* A block's mean and sum of squared distances from it. */
@@ -97,14 +98,6 @@ static bool count_degrees(struct describe_worker *worker, const struct store_blo
     return true;
 }
 
-static void look_at_times(struct describe_worker *worker, const int64_t *time, uint64_t n) {
-    for (uint64_t i = 0; i < n; i++) {
-        if (time[i] == STORE_NO_TIME) continue;
-        if (time[i] < worker->first_time) worker->first_time = time[i];
-        if (time[i] > worker->last_time) worker->last_time = time[i];
-    }
-}
-
 static struct block_moments moments_of(const double *value, uint64_t n, double scale) {
     assert(value || n == 0);
     struct block_moments m = {n, 0, 0};
@@ -129,7 +122,7 @@ static int visit_block(void *self, int worker_number, const struct store_block *
     struct describe_worker *worker = &describe->workers[worker_number];
     count_values(describe, worker, block->value, block->n_ratings);
     if (!count_degrees(worker, block)) return error_no_memory(error);
-    if (block->time) look_at_times(worker, block->time, block->n_ratings);
+    if (block->time) time_ends_add(&worker->ends, block->time, block->n_ratings);
     *(struct block_moments *)product = moments_of(block->value, block->n_ratings, describe->scale);
     return 0;
 }
@@ -180,8 +173,6 @@ static int make_workers(struct describe *describe, const struct dpmf_run *run,
     if (!describe->workers) return error_no_memory(error);
     for (int w = 0; w < describe->n_workers; w++) {
         struct describe_worker *worker = &describe->workers[w];
-        worker->first_time = INT64_MAX;
-        worker->last_time = INT64_MIN;
         worker->users_by_degree = memory_alloc_zero(SMALL_DEGREES, sizeof(uint64_t));
         if (!worker->users_by_degree) return error_no_memory(error);
     }
@@ -387,15 +378,15 @@ static int describe_values(const struct describe *describe, struct dpmf_descript
     return code;
 }
 
-static void describe_times(const struct describe *describe, struct dpmf_description *out) {
-    int64_t first = INT64_MAX, last = INT64_MIN;
-    for (int w = 0; w < describe->n_workers; w++) {
-        if (describe->workers[w].first_time < first) first = describe->workers[w].first_time;
-        if (describe->workers[w].last_time > last) last = describe->workers[w].last_time;
-    }
-    if (first > last) return;
-    out->first_time = first;
-    out->last_time = last;
+/* The warnings of what was packed for this use have been given. */
+static void describe_times(const struct describe *describe, const struct dpmf_run *run,
+                           struct dpmf_description *out) {
+    struct time_ends ends = {0};
+    for (int w = 0; w < describe->n_workers; w++)
+        time_ends_merge(&ends, &describe->workers[w].ends);
+    out->first_time = ends.first;
+    out->last_time = ends.last;
+    if (!out->info.is_temporary) time_ends_warn(&ends, run);
 }
 
 int dpmf_store_describe(struct dpmf_store *store, const char *plot, const struct dpmf_run *run,
@@ -423,7 +414,7 @@ int dpmf_store_describe(struct dpmf_store *store, const char *plot, const struct
     if (code == 0) code = describe_items(store, plot, &out, error);
     if (code != 0) goto out;
     if (out.info.users > 0) user_percentiles(&describe.workers[0], out.info.users, out.per_user);
-    describe_times(&describe, &out);
+    describe_times(&describe, run, &out);
     if (out.info.ratings > 0) {
         out.density = (double)out.info.ratings / ((double)out.info.users * (double)out.info.items);
         out.bytes_per_rating = (double)out.info.file_bytes / (double)out.info.ratings;

@@ -325,6 +325,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         import.report->bytes_read = import.bytes_before;
         warn_of_memory(&import);
         warn_of_headers(&import);
+        time_ends_warn(&import.ends, import.run);
         import.report->bytes_spilled = rating_sorter_spilled(import.sorter);
         struct store_writer *writer = import.writer;
         import.writer = NULL;

@@ -67,6 +67,7 @@ struct read_job {
     int64_t *time;
     size_t n, user_capacity, item_capacity, value_capacity, time_capacity;
     bool any_time;
+    struct time_ends ends;
     struct new_id *new_ids;
     size_t n_new, new_capacity;
     struct byte_buffer id_bytes;
@@ -159,6 +160,7 @@ static int take_records(void *self, const struct record *records, int n, struct 
         job->time[first + (size_t)i] = records[i].time;
         job->any_time |= records[i].time != STORE_NO_TIME;
     }
+    time_ends_add(&job->ends, job->time + first, (uint64_t)n);
     code = look_up(job, users, first, n, false, error);
     if (code == 0) code = look_up(job, items, first, n, true, error);
     job->n += (size_t)n;
@@ -196,6 +198,7 @@ static int take_stretch(void *self, const struct record_stretch *stretch,
         job->time[first + i] = stretch->time ? stretch->time[i] : STORE_NO_TIME;
         job->any_time |= job->time[first + i] != STORE_NO_TIME;
     }
+    if (stretch->time) time_ends_add(&job->ends, job->time + first, n);
     code = look_up_ids(job, &stretch->user, first, stretch->n, false, error);
     if (code == 0) code = look_up_ids(job, &stretch->item, first, stretch->n, true, error);
     job->n += n;
@@ -290,6 +293,7 @@ static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
     int code = 0;
     job->n = job->n_new = job->id_bytes.n = 0;
     job->any_time = job->ends_source = false;
+    job->ends = (struct time_ends){0};
     job->source = NULL;
     if (!import->reading && import->given) {
         import->reading = import->given;
@@ -435,6 +439,7 @@ static int commit_chunk(void *self, void *pointer, struct dpmf_error *error) {
         code = rating_sorter_add(import->sorter, job->user, job->item, job->value,
                                  job->any_time ? job->time : NULL, job->n, error);
     import->n_read += job->n;
+    time_ends_merge(&import->ends, &job->ends);
     if (code == 0) code = report_reading(import, job->source, error);
     return code;
 }

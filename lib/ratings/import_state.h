@@ -11,6 +11,7 @@
 #include "ratings/id_map.h"
 #include "ratings/source.h"
 #include "store/rating_sorter.h"
+#include "store/time_ends.h"
 
 /* A source stays open until the last of its chunks is settled; `end` jobs close it in order. */
 struct import {
@@ -43,6 +44,7 @@ struct import {
     uint64_t id_bytes_beyond; /* bytes of ids and of `held` beyond the bound of memory */
     uint64_t held;            /* peak memory of a source, without its chunks */
     uint64_t n_read;
+    struct time_ends ends;
     struct store_layout layout; /* layout of all inputs */
     uint64_t *item_records;
     size_t item_capacity;

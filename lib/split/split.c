@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,6 +37,7 @@ static const char *const SIDE_NAMES[N_SIDES] = {"training", "test"};
 struct split_worker {
     uint32_t *item_ratings[N_SIDES]; /* an item has at most one rating of each of 2^32 users */
     uint64_t ratings[N_SIDES], users[N_SIDES]; /* a user counts on the side of their first rating */
+    uint64_t at_cut[N_SIDES]; /* ratings of the second of a cut by time */
     uint64_t sides;   /* digests of the users' ratings and their sides, added up */
     uint8_t *is_test; /* sides of the current block's ratings */
     size_t is_test_capacity;
@@ -156,10 +158,13 @@ static int count_block(void *self, int worker_number, const struct store_block *
     struct split_worker *worker = &split->workers[worker_number];
     const uint8_t *is_test = mark_block(split, worker, block);
     if (!is_test) return error_no_memory(error);
+    const bool by_time = split->options->by == DPMF_SPLIT_TIME;
     uint64_t n_test = 0;
     for (uint64_t r = 0; r < block->n_ratings; r++) {
         worker->item_ratings[is_test[r]][block->item[r]]++;
         n_test += is_test[r];
+        if (by_time && block->time && block->time[r] == split->cut.time)
+            worker->at_cut[is_test[r]]++;
     }
     for (uint32_t i = 0; i < block->n_users; i++) {
         worker->users[is_test[block->start[i]]]++;
@@ -186,6 +191,21 @@ static int merge_counts(struct split *split, struct dpmf_error *error) {
             number[j] = count[j] > 0 ? (uint32_t)split->n_items[side]++ : NOT_ON_SIDE;
     }
     return 0;
+}
+
+/* Within a second there is no order, and a coin decides: as good as any, but not by time. */
+static void warn_of_ties(const struct split *split) {
+    uint64_t at_cut[N_SIDES] = {0};
+    char text[DPMF_ERROR_TEXT_MAX];
+    for (int w = 0; w < split->n_workers; w++)
+        for (int side = 0; side < N_SIDES; side++)
+            at_cut[side] += split->workers[w].at_cut[side];
+    if (at_cut[TRAIN] == 0 || !split->run->warn) return;
+    snprintf(text, sizeof text,
+             "of the second of the cut, %" PRIu64 " of %" PRIu64
+             " ratings are in the training set, at random: time does not divide them",
+             at_cut[TRAIN], at_cut[TRAIN] + at_cut[TEST]);
+    split->run->warn(split->run->warn_self, text);
 }
 
 /* Coins are those of the seed, so what an earlier split has left of a set falls otherwise than was
@@ -490,6 +510,7 @@ int dpmf_store_split(struct dpmf_store *store, const char *train, const char *te
     if (code == 0) code = visit(&split, "counting", count_block, NULL, error);
     if (code == 0) code = merge_counts(&split, error);
     if (code == 0) code = check_sides(&split, error);
+    if (code == 0) warn_of_ties(&split);
     for (int w = 0; code == 0 && w < split.n_workers; w++) split.digest += split.workers[w].sides;
     if (code == 0) code = write_sides(&split, path, error);
     if (code == 0 && report) fill_report(&split, report);

@@ -9,7 +9,9 @@
 #include "split/time_cut.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,7 @@
 #include "base/pipeline.h"
 #include "base/threads.h"
 #include "split/split_coin.h"
+#include "store/time_ends.h"
 
 enum { PART_BITS = 16, PARTS = 1 << PART_BITS };
 
@@ -30,7 +33,7 @@ struct dated {
 };
 
 struct cut_worker {
-    uint64_t n_timed, first, last; /* the first pass */
+    struct time_ends ends; /* the first pass */
     uint64_t *part;                /* how many ratings in each part of the window */
     struct dated *collected;
     size_t n_collected, capacity;
@@ -63,12 +66,6 @@ static bool visit_rating(const struct cut_search *search, struct cut_worker *wor
                          uint64_t user_hash, uint32_t item) {
     const struct window *window = &search->window;
     uint64_t key = time;
-    if (search->pass == FIND_ENDS) {
-        worker->n_timed++;
-        if (time < worker->first) worker->first = time;
-        if (time > worker->last) worker->last = time;
-        return true;
-    }
     if (window->by_coin) {
         if (time != window->time) return true;
         key = split_coin_pair(user_hash, search->item_hash[item], search->seed);
@@ -91,6 +88,10 @@ static int visit_block(void *self, int worker, const struct store_block *block, 
     (void)product;
     const struct cut_search *search = self;
     if (!block->time) return 0;
+    if (search->pass == FIND_ENDS) {
+        time_ends_add(&search->workers[worker].ends, block->time, block->n_ratings);
+        return 0;
+    }
     for (uint32_t i = 0; i < block->n_users; i++) {
         uint64_t user_hash = split_coin_user(block, i, search->seed);
         for (uint64_t r = block->start[i]; r < block->start[i + 1]; r++) {
@@ -206,26 +207,36 @@ static int make_workers(struct cut_search *search, const struct dpmf_run *run,
     if (!search->workers) return error_no_memory(error);
     for (int w = 0; w < search->n_workers; w++) {
         struct cut_worker *worker = &search->workers[w];
-        worker->first = UINT64_MAX;
         worker->part = memory_alloc(PARTS, sizeof *worker->part);
         if (!worker->part) return error_no_memory(error);
     }
     return 0;
 }
 
-/* @return how many ratings have a time; the window then spans them */
-static uint64_t merge_ends(struct cut_search *search) {
-    struct window *window = &search->window;
-    *window = (struct window){false, 0, UINT64_MAX, 0};
-    uint64_t n = 0;
-    for (int w = 0; w < search->n_workers; w++) {
-        const struct cut_worker *worker = &search->workers[w];
-        n += worker->n_timed;
-        if (worker->n_timed == 0) continue;
-        if (worker->first < window->low) window->low = worker->first;
-        if (worker->last > window->high) window->high = worker->last;
-    }
-    return n;
+/* The window then spans all times. */
+static struct time_ends merge_ends(struct cut_search *search) {
+    struct time_ends all = {0};
+    for (int w = 0; w < search->n_workers; w++)
+        time_ends_merge(&all, &search->workers[w].ends);
+    search->window = (struct window){false, 0, time_to_key(all.first), time_to_key(all.last)};
+    return all;
+}
+
+/* What an import has not said before. */
+static void warn_of_times(const struct dpmf_store *store, const struct time_ends *ends,
+                          uint64_t wanted, const struct dpmf_run *run) {
+    const uint64_t none = store_n_ratings(store) - ends->n;
+    struct dpmf_store_info info;
+    char text[DPMF_ERROR_TEXT_MAX];
+    if (!run || !run->warn) return;
+    dpmf_store_info(store, &info);
+    if (!info.is_temporary) time_ends_warn(ends, run);
+    if (wanted > ends->n)
+        run->warn(run->warn_self, "fewer ratings have a time than the test set should hold: "
+                                  "all of them are in it");
+    if (none == 0) return;
+    snprintf(text, sizeof text, "ratings without a time, in the training set: %" PRIu64, none);
+    run->warn(run->warn_self, text);
 }
 
 int time_cut_find(const struct dpmf_store *store, double fraction, uint64_t seed,
@@ -234,24 +245,22 @@ int time_cut_find(const struct dpmf_store *store, double fraction, uint64_t seed
     assert(fraction >= 0 && fraction <= 1);
     assert(cut);
     struct cut_search search = {.seed = seed, .item_hash = item_hash, .collect_max = collect};
-    uint64_t n_timed = 0;
+    struct time_ends ends = {0};
     int code = make_workers(&search, run, error);
     if (code == 0 && store_has_times(store)) {
         code = run_pass(&search, FIND_ENDS, store, run, error);
-        n_timed = merge_ends(&search);
+        if (code == 0) ends = merge_ends(&search);
     }
-    if (code == 0 && n_timed == 0) {
+    if (code == 0 && ends.n == 0) {
         code = error_set(error, DPMF_ERR_RATINGS_NO_TIMES, "no rating has a time");
         error_place(error, store_path(store), 0, 0);
         error_hint(error, "split at random or by user, or import the ratings with timestamps");
     }
     if (code == 0) {
         uint64_t wanted = (uint64_t)llround(fraction * (double)store_n_ratings(store));
-        if (wanted > n_timed && run && run->warn)
-            run->warn(run->warn_self, "fewer ratings have a time than the test set should hold: "
-                                      "all of them are in it");
-        uint64_t rank = wanted < 1 ? 1 : wanted > n_timed ? n_timed : wanted;
-        code = search_cut(&search, rank, n_timed, store, run, cut, error);
+        uint64_t rank = wanted < 1 ? 1 : wanted > ends.n ? ends.n : wanted;
+        warn_of_times(store, &ends, wanted, run);
+        code = search_cut(&search, rank, ends.n, store, run, cut, error);
     }
     for (int w = 0; search.workers && w < search.n_workers; w++) {
         free(search.workers[w].part);

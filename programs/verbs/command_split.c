@@ -54,7 +54,8 @@ const struct verb verb_split = {
             "Puts every rating of FILE, a store or any input of dpmf import, in one of two stores. "
             "The choice depends on --seed and on the text of the ids alone: not on the order of "
             "the file, the number of threads or the machine. Neither store appears unless both are "
-            "complete. A split by time leaves ratings without a time in the training store. The "
+            "complete. A split by time leaves ratings without a time in the training store, and "
+            "divides those of the second at which it cuts at random; it says how many. The "
             "stores record that they belong together: train --valid, tune --valid and evaluate "
             "--history refuse halves of different splits. To split a half again, use another "
             "--seed.",
