@@ -351,6 +351,8 @@ struct dpmf_import_report {
     bool holds_events;               /* `ratings` are events, each a pair of a user and an item */
     uint64_t other_headers;          /* bad records that are headers of other tables */
     bool first_line_contradicts;     /* the first line is a header that contradicts `columns` */
+    char unused[160]; /* names of columns that the last input with such has and that were not used;
+                         "" where the options say that records are read one by one */
 };
 
 /* Packs ratings of any known format into one store. The output appears as a whole or not at all.

@@ -276,6 +276,11 @@ static int take_header(struct text_source *source, struct delimited *layout, con
     if (kind == COLUMNS_LACKING) return refuse_header(source, row, line, layout->column, error);
     if (kind == COLUMNS_CONFLICT) return delimited_refuse_ratings(source, line, error);
     source->base.layout.holds_events = kind == COLUMNS_EVENTS;
+    for (uint32_t i = 0; i < kept_columns(row) && !options->by_record; i++) {
+        const char *name;
+        const size_t n = name_of(row, i, typed, &name);
+        source_note_unused(&source->base, name, n, i, layout->column);
+    }
     layout->n_columns = layout->least_columns = row->n;
     layout->hint = "every row must have as many columns as the header";
     return typed ? take_types(source, layout, row, line, error) : 0;

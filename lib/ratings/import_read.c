@@ -417,6 +417,8 @@ static int end_source(struct import *import, struct read_job *job, struct dpmf_e
     if (code == 0 && job->batch.remark.code) warn_of(import, &job->batch.remark);
     store_layout_join(&import->layout, &source->layout);
     snprintf(import->report->format, sizeof import->report->format, "%s", source->format);
+    if (source->unused[0])
+        snprintf(import->report->unused, sizeof import->report->unused, "%s", source->unused);
     atomic_fetch_add(&import->bytes_before, source->bytes_read(source));
     source_close(source);
     job->source = NULL;

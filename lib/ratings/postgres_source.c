@@ -247,6 +247,8 @@ static int plan_copy(struct postgres_source *self, const PGresult *described,
     for (size_t i = 0; i < n; i++) names[i] = pq->fname(described, (int)i);
     int code = database_columns_find(&self->rows.url, options, names, n, column,
                                      &self->rows.source.layout.holds_events, error);
+    for (size_t i = 0; code == 0 && i < n; i++)
+        source_note_unused(&self->rows.source, names[i], strlen(names[i]), (uint32_t)i, column);
     free(names);
     for (int role = 0; role < COLUMN_ROLES && code == 0; role++) {
         layout->column[role] = column[role] + 1;

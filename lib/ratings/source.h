@@ -12,6 +12,7 @@
 
 #include "files/file_identity.h"
 #include "ratings/record_batch.h"
+#include "tables/column_names.h"
 #include "tables/input_stream.h"
 
 struct source;
@@ -44,6 +45,7 @@ struct source {
     const struct source_ops *ops;
     const char *format;         /* its name, e.g. "csv"; static text */
     struct store_layout layout; /* how its records are read; complete once the source is open */
+    char unused[160];           /* names of columns that are not used, for people; or "" */
     bool contradicts;           /* whether its first line contradicts options->columns */
     uint64_t total_bytes;       /* for progress; 0 when not known (standard input) */
     uint64_t (*bytes_read)(const struct source *source); /* bytes read so far; any thread */
@@ -57,6 +59,10 @@ struct source {
 int source_open(const char *path, const struct dpmf_input_options *options,
                 const struct input_wait *wait, struct source **source, struct dpmf_error *error);
 void source_close(struct source *source); /* NULL is fine */
+
+/* Notes a column, from 0, by its name, unless `column` has it. */
+void source_note_unused(struct source *source, const char *name, size_t n, uint32_t at,
+                        const int32_t column[COLUMN_ROLES]);
 
 /* The end of every function that opens one: `opened` becomes `*source`, or is closed when `code`
  * says that opening failed. @return `code` */

@@ -12,6 +12,7 @@
 #include "parquet/parquet_reader.h"
 #include "ratings/arrow_source.h"
 #include "ratings/database_source.h"
+#include "ratings/field_text.h"
 #include "ratings/formats.h"
 #include "ratings/source.h"
 #include "ratings/store_source.h"
@@ -144,4 +145,19 @@ int source_identify(const char *path, struct file_identity *identity, struct dpm
     if (url.kind == DATABASE_SQLITE) *identity = file_identity_of(url.file);
     database_url_free(&url);
     return 0;
+}
+
+void source_note_unused(struct source *source, const char *name, size_t n, uint32_t at,
+                        const int32_t column[COLUMN_ROLES]) {
+    char shown[FIELD_SHOWN_MAX];
+    const size_t length = strlen(source->unused), room = sizeof source->unused - length;
+    for (int role = 0; role < COLUMN_ROLES; role++)
+        if (column[role] == (int32_t)at) return;
+    if (length > 4 && strcmp(source->unused + length - 3, "...") == 0) return;
+    if (n > 0)
+        field_show(shown, name, n);
+    else
+        snprintf(shown, sizeof shown, "number %u", (unsigned)at + 1);
+    const bool fits = strlen(shown) + 2 + sizeof ", ..." < room;
+    snprintf(source->unused + length, room, "%s%s", length > 0 ? ", " : "", fits ? shown : "...");
 }

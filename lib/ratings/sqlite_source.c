@@ -447,6 +447,9 @@ static int find_columns(struct sqlite_source *self, const struct dpmf_input_opti
     if (code == 0)
         code = database_columns_find(&self->rows.url, options, names, n, self->column,
                                      &self->rows.source.layout.holds_events, error);
+    for (size_t i = 0; code == 0 && i < n; i++)
+        source_note_unused(&self->rows.source, names[i], strlen(names[i]), (uint32_t)i,
+                           self->column);
     free(names);
     if (code == 0) {
         const int user = (int)self->column[COLUMN_USER];

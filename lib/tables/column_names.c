@@ -119,12 +119,26 @@ int column_list_parse(const char *list, int32_t column[COLUMN_ROLES], uint32_t *
 
 void columns_found_begin(struct columns_found *found) {
     for (int i = 0; i < COLUMN_NAMED; i++) found->column[i] = found->second[i] = -1;
+    found->other_time = -1;
     found->has_other = false;
+}
+
+/* Names that a table may have for something else beside its times. */
+static bool is_other_time(const char *name, size_t n) {
+    static const char *const names[] = {"createdat", "ratedat",   "unixtime",
+                                        "eventtime", "ratingtime", "ratingtimestamp"};
+    char reduced[NAME_MAX_LENGTH];
+    const size_t length = reduce(name, n, reduced);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strlen(names[i]) == length && memcmp(names[i], reduced, length) == 0) return true;
+    return false;
 }
 
 void columns_found_add(struct columns_found *found, const char *name, size_t length,
                        uint32_t column) {
     enum column_role role = column_role_of(name, length);
+    if (role == COLUMN_OTHER && found->other_time < 0 && is_other_time(name, length))
+        found->other_time = (int32_t)column;
     if (role == COLUMN_OTHER)
         found->has_other = true;
     else if (found->column[role] < 0)
@@ -138,6 +152,7 @@ enum columns_kind columns_found_settle(const struct columns_found *found, bool e
     const bool has_rating = found->column[COLUMN_RATING] >= 0,
                has_count = found->column[COLUMN_COUNT] >= 0;
     memcpy(column, found->column, COLUMN_ROLES * sizeof column[0]);
+    if (column[COLUMN_TIME] < 0) column[COLUMN_TIME] = found->other_time;
     if (column[COLUMN_USER] < 0 || column[COLUMN_ITEM] < 0) return COLUMNS_LACKING;
     if (has_rating && !events) return COLUMNS_RATINGS;
     if (has_rating && !has_count) return COLUMNS_CONFLICT;

@@ -39,6 +39,8 @@ int column_list_parse(const char *list, int32_t column[COLUMN_ROLES], uint32_t *
 struct columns_found {
     int32_t column[COLUMN_NAMED]; /* first column of each role, or -1 */
     int32_t second[COLUMN_NAMED]; /* second column of the same role, or -1 */
+    int32_t other_time;           /* first of another role's name that serves where no column is the
+                                     time, such as "created_at", or -1 */
     bool has_other;               /* whether there are other columns */
 };
 

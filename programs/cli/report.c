@@ -214,6 +214,8 @@ int report_import_print(struct invocation *invocation, const char *output,
         terminal_note_print(terminal, "%s below --like: not events",
                             text_count(report->not_liked, "rating").text);
     terminal_note_print(terminal, "read as %s", report_layout(&report->layout).text);
+    if (report->unused[0])
+        terminal_note_print(terminal, "columns not used: %s", report->unused);
     print_details(terminal, report);
     return command_has(invocation, OPTION_JSON) ? print_json(output, report) : STATUS_DONE;
 }
