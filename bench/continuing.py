@@ -9,8 +9,9 @@ slice and continued with each of the others; at each step another is trained ane
 far, and a third is the model trained anew on all but the last slice, continued once. Training anew
 is `dpmf train` with nothing else said, so that it adapts to the ratings. Prints a Markdown table of
 each set for models that predict ratings, by RMSE, and one for models that rank, of the same ratings
-as events, by NDCG@10. Seconds are processor time of the whole command, from a store to a written
-model, the least of TURNS (3) of both in turns. A file that ends in .zst is read with zstd.
+as events, by NDCG@10, with a fourth that had the old events as its --history. Seconds are processor
+time of the whole command, from a store to a written model, the least of TURNS (3) of all in turns.
+A file that ends in .zst is read with zstd.
 """
 import json
 import os
@@ -87,28 +88,42 @@ class Bench:
         self.store("test.dpr", held)
         print(f"\n{title}, {'NDCG@10' if self.ranks else 'RMSE'}\n\n| slices | anew | seconds | "
               "continued from the slices before | behind | seconds | share "
-              "| continued from the first | behind |\n|---|---|---|---|---|---|---|---|---|")
+              "| continued from the first | behind |"
+              f"{' with the history | behind | seconds | share |' * self.ranks}"
+              f"\n|---|---|---|---|---|---|---|---|---|{'---|---|---|---|' * self.ranks}")
         for i in range(1, SLICES + 1):
             self.store("all.dpr", [row for part in slices[:i] for row in part])
+            if i > 1:
+                self.store("old.dpr", [row for part in slices[:i - 1] for row in part])
             self.store("new.dpr", slices[i - 1])
-            seconds, own = [], []
+            seconds, own, again = [], [], []
             for _ in range(self.turns):
                 seconds.append(self.train("all.dpr", f"anew{i}.safetensors"))
                 if i > 1:
                     own.append(self.train("new.dpr", "once.safetensors", "--continue",
                                           self.path(f"anew{i - 1}.safetensors")))
+                if i > 1 and self.ranks:
+                    again.append(self.train("new.dpr", "again.safetensors", "--continue",
+                                            self.path(f"anew{i - 1}.safetensors"), "--history",
+                                            self.path("old.dpr")))
             anew = self.measure(f"anew{i}.safetensors")
             if i == 1:
                 (self.folder / "chain.safetensors").write_bytes(
                     (self.folder / "anew1.safetensors").read_bytes())
-                print(f"| 1 | {anew:.4f} | {min(seconds):.2f} | | | | | | |")
+                print(f"| 1 | {anew:.4f} | {min(seconds):.2f} | | | | | | |"
+                      f"{' | | | |' * self.ranks}")
                 continue
             self.train("new.dpr", "chain.safetensors", "--continue", self.path("chain.safetensors"))
             once, chain = self.measure("once.safetensors"), self.measure("chain.safetensors")
+            more = ""
+            if self.ranks:
+                found = self.measure("again.safetensors")
+                more = (f" {found:.4f} | {self.behind(found, anew)} | {min(again):.3f} "
+                        f"| {min(again) / min(seconds):.2f} |")
             print(f"| {i} | {anew:.4f} | {min(seconds):.2f} | {once:.4f} "
                   f"| {self.behind(once, anew)} | {min(own):.3f} "
                   f"| {min(own) / min(seconds):.2f} | {chain:.4f} "
-                  f"| {self.behind(chain, anew)} |", flush=True)
+                  f"| {self.behind(chain, anew)} |{more}", flush=True)
 
 
 def main():

@@ -1072,7 +1072,7 @@ struct dpmf_train_report {
     double prediction_error; /* error from averaging finitely many samples; NaN: unknown */
 
     uint64_t new_users, new_items; /* dpmf_train_continue: those new to the model */
-    uint64_t spare[1];
+    uint64_t old_events;           /* and the events of its history that it went through */
 };
 
 /* Trains a model and writes a checkpoint.
@@ -1135,6 +1135,8 @@ struct dpmf_continue_options {
     uint32_t snapshot_every; /* interval in epochs; 0 means 1 */
     double snapshot_seconds; /* interval in seconds; 0: by epochs */
     const char *resume;      /* snapshot to continue from; or NULL */
+    struct dpmf_store *history; /* the ratings that a model that ranks was trained on, without the
+                                   new ones; or NULL */
 };
 
 /* The default continuation, which suits all known sets.
@@ -1148,7 +1150,8 @@ DPMF_DEFAULT(dpmf_continue_options)
 /* Trains a model further, on new ratings alone: new users, new items, more or changed ratings of
  * old ones. The old ratings are not needed: each vector is held in place with the weight of the
  * ratings behind it. A changed rating counts as one more: the old one is not taken back. Users and
- * items without new ratings keep their vectors, bit for bit.
+ * items without new ratings keep their vectors, bit for bit. With `options->history` a model that
+ * ranks solves for those that have some from all of theirs, and what is in both counts once.
  *
  *     struct dpmf_store *news = NULL;
  *     if (dpmf_store_open("new.csv", NULL, NULL, &news, &error) == 0 &&

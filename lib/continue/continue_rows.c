@@ -290,10 +290,9 @@ static void pull(const struct continue_rows *rows, const struct lane *lane, cons
 }
 
 /* What is left of rating j, given a row and its bias. */
-static float residual(const struct continue_rows *rows, const struct continue_side *side,
-                      const struct factor_matrix *other, uint64_t j, const float *x, float bias) {
+static float residual(const struct continue_side *side, const struct factor_matrix *other,
+                      uint64_t j, float product, float bias) {
     const uint32_t at = side->other[j];
-    const float product = dot(rows, x, other->rows + at * other->stride);
     return side->value ? side->value[j] - bias - other->biases[at] - product : 1 - product;
 }
 
@@ -579,14 +578,17 @@ int continue_rows_sweep(struct continue_rows *rows, const struct continue_side *
     return error_set(error, DPMF_ERR_TRAIN_DIVERGED, "a vector is not finite");
 }
 
-double continue_rows_squares(const struct continue_rows *rows, const struct continue_side *side,
-                             const struct factor_matrix *other) {
+double continue_rows_squares(const struct kernel_set *kernels, uint32_t k,
+                             const struct continue_side *side, const struct factor_matrix *other) {
+    const size_t width = kernels->padded_k(k);
     double sum = 0;
     for (uint64_t i = 0; i < side->n; i++) {
         const float *x = side->own->rows + side->row[i] * side->own->stride;
         const float bias = side->own->biases[side->row[i]];
         for (uint64_t j = side->start[i]; j < side->start[i + 1]; j++) {
-            const double e = (double)residual(rows, side, other, j, x, bias);
+            const float product =
+                kernels->dot(x, other->rows + side->other[j] * other->stride, width);
+            const double e = (double)residual(side, other, j, product, bias);
             sum += e * e;
         }
     }

@@ -90,7 +90,7 @@ int continue_rows_sweep(struct continue_rows *rows, const struct continue_side *
                         bool (*stop)(void *self), void *self, struct dpmf_error *error);
 
 /* The sum of (y - prediction)^2 over the new ratings of a side. */
-double continue_rows_squares(const struct continue_rows *rows, const struct continue_side *side,
-                             const struct factor_matrix *other);
+double continue_rows_squares(const struct kernel_set *kernels, uint32_t k,
+                             const struct continue_side *side, const struct factor_matrix *other);
 
 #endif

@@ -20,6 +20,7 @@
 #include "cluster/cluster.h"
 #include "compare/compare_scale.h"
 #include "compare/compare_stores.h"
+#include "continue/continue_history.h"
 #include "continue/continue_model.h"
 #include "continue/continue_rows.h"
 #include "dpmf_text.h"
@@ -63,6 +64,7 @@ struct continuation {
     uint64_t n_near_users, n_near_items;
     struct continue_rows *rows;
     struct continue_moments user_moments, item_moments;
+    struct continue_history again; /* in place of these, where there is a history */
     struct row_store user_rows;
     struct valid_set *valid_set;
     struct dpmf_model ranker; /* the same model, as validation by ranking sees it */
@@ -146,6 +148,25 @@ static int check_kind(const struct continuation *self, struct dpmf_error *error)
     return 0;
 }
 
+/* Old events are for models that rank; for old ratings there is no such solver. */
+static int check_history(const struct continuation *self, struct dpmf_error *error) {
+    const struct dpmf_store *history = self->options->history;
+    if (!history) return 0;
+    if (!self->model.state.ranks) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                  "the model predicts ratings, and is continued without those it was trained on: "
+                  "a history is for models that rank");
+        error_hint(error, "leave the history out");
+    } else if (store_holds_events(history) != store_holds_events(self->store)) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                  "the new ratings and the history differ: one holds events, the other ratings");
+        error_hint(error, "give the history as the model was trained on it");
+    } else
+        return 0;
+    error_place(error, store_path(history), 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
 /* A step beyond the scale may be a rating that nobody gave before; more is another scale. To a
  * model that ranks, how high ratings are says something only where there are likes. */
 static int check_scale(struct continuation *self, struct dpmf_error *error) {
@@ -191,11 +212,13 @@ static int check_memory(const struct continuation *self, uint64_t file_bytes, ui
     const uint64_t rows = n_users + n_items, larger = n_users > n_items ? n_users : n_items;
     const uint64_t row = (self->kernels->stride(k) + 1) * sizeof(float);
     const int threads = threads_wanted(self->run);
+    const struct dpmf_store *history = self->options->history;
     const uint64_t needed =
         PROGRAM_BYTES + 2 * file_bytes + (self->valid ? 2 : 1) * rows * row +
         rating_rows_bytes(self->store, true) +
         (store_n_users(self->store) + store_n_items(self->store)) * sizeof(uint32_t) +
-        continue_rows_bytes(self->kernels, k, larger, threads);
+        (history ? continue_history_bytes(history, self->store, self->kernels, k, threads)
+                 : continue_rows_bytes(self->kernels, k, larger, threads));
     if (needed <= memory) return 0;
     error_set(error, DPMF_ERR_USAGE_MEMORY,
               "%llu MiB is too little to continue this model, which must be in memory as a whole",
@@ -331,8 +354,10 @@ static int read_events(struct continuation *self, struct dpmf_error *error) {
         error_hint(error, "there is nothing to learn for a model that ranks by likes");
         return DPMF_ERR_INPUT_EMPTY;
     }
-    count_likes(self);
-    code = weigh_events(self, error);
+    if (!self->options->history) {
+        count_likes(self);
+        code = weigh_events(self, error);
+    }
     if (code < 0) return code;
     renumber(events->users.other, events->n_events, model->item_rows);
     renumber(events->items.other, events->n_events, model->user_rows);
@@ -367,7 +392,49 @@ static int read_new(struct continuation *self, struct dpmf_error *error) {
     return 0;
 }
 
+/* Vectors are solved for from what the history has, whatever the model has seen. */
+static void warn_about_history(const struct continuation *self) {
+    const struct continue_history *again = &self->again;
+    char text[256];
+    if (!self->run->warn) return;
+    if (again->odd_users + again->odd_items > 0) {
+        snprintf(text, sizeof text,
+                 "%llu users and %llu items have more or fewer ratings in the history than the "
+                 "model counted: the history is what is used",
+                 (unsigned long long)again->odd_users, (unsigned long long)again->odd_items);
+        self->run->warn(self->run->warn_self, text);
+    }
+    if (again->n_twice > 0) {
+        snprintf(text, sizeof text,
+                 "%llu events of the history are among the new ratings too: the new ones count",
+                 (unsigned long long)again->n_twice);
+        self->run->warn(self->run->warn_self, text);
+    }
+}
+
+/* With the old events at hand nothing has to stand for them. */
+static int make_again(struct continuation *self, struct dpmf_error *error) {
+    int code = thread_pool_init(&self->pool, threads_wanted(self->run), error);
+    const struct continue_history_given given = {
+        .history = self->options->history,
+        .store = self->store,
+        .model = &self->model,
+        .events = &self->events,
+        .kernels = self->kernels,
+        .pool = self->pool,
+        .near_users = {self->near_users, self->n_near_users},
+        .near_items = {self->near_items, self->n_near_items}};
+    if (code == 0) code = continue_history_init(&self->again, &given, self->run, error);
+    if (code < 0) return code;
+    warn_about_history(self);
+    self->report->old_events = self->again.n_old;
+    self->model.state.unobserved = self->again.unobserved;
+    self->state.unobserved = self->ranker.state.unobserved = self->again.unobserved;
+    return 0;
+}
+
 static int make_rows(struct continuation *self, struct dpmf_error *error) {
+    if (self->options->history) return make_again(self, error);
     const struct continue_model *model = &self->model;
     const double unit = factors_unit(model->before.min, model->before.max);
     const double least = model->state.ranks ? 0 : smallest_penalty;
@@ -396,14 +463,16 @@ static int make_rows(struct continuation *self, struct dpmf_error *error) {
  * the same. */
 static int begin_state(struct continuation *self, struct dpmf_error *error) {
     const struct continue_model *model = &self->model;
-    uint64_t digest = 0;
+    uint64_t digest = 0, old = 0;
     int code = store_digest(self->store, &digest, error);
+    if (code == 0 && self->options->history)
+        code = store_digest(self->options->history, &old, error);
     self->state = model->state;
     self->state.epoch = 0;
     self->state.seed = self->options->seed;
     self->state.n_ratings += store_n_ratings(self->store);
     self->state.fingerprint = checksum64_seeded(model->checksum, strlen(model->checksum),
-                                                digest ^ model->state.fingerprint);
+                                                digest ^ old ^ model->state.fingerprint);
     self->state.best_valid = NAN;
     self->state.best_epoch = 0;
     self->state.is_unchecked = false;
@@ -436,6 +505,7 @@ static int write_provenance(struct continuation *self, struct dpmf_error *error)
     dpmf_json_bool(json, "deterministic", self->options->deterministic);
     dpmf_json_uint(json, "ratings", self->state.n_ratings);
     dpmf_json_uint(json, "new_ratings", store_n_ratings(self->store));
+    if (self->options->history) dpmf_json_uint(json, "old_events", self->again.n_old);
     dpmf_json_uint(json, "new_users", model->new_users);
     dpmf_json_uint(json, "new_items", model->new_items);
     dpmf_json_end_object(json);
@@ -510,6 +580,7 @@ static int prepare(struct continuation *self, struct dpmf_error *error) {
         code = continue_model_open(model, self->path, self->kernels, self->store, SPARE_ROWS,
                                    self->options->seed, error);
     if (code == 0) code = check_kind(self, error);
+    if (code == 0) code = check_history(self, error);
     if (code == 0) code = check_scale(self, error);
     if (code == 0) code = check_valid(self, error);
     if (code < 0) return code;
@@ -520,16 +591,17 @@ static int prepare(struct continuation *self, struct dpmf_error *error) {
     self->user_rows =
         row_store_of(model->now.users.rows, model->now.users.n, model->now.users.stride);
     code = begin_state(self, error);
-    if (code == 0) code = write_provenance(self, error);
     if (code == 0) code = make_valid(self, error);
-    if (code == 0) code = resume(self, error);
     if (code == 0) code = read_new(self, error);
     if (code == 0) code = make_rows(self, error);
+    if (code == 0) code = write_provenance(self, error);
+    if (code == 0) code = resume(self, error);
     self->report->tiling_seconds = clock_now() - begun;
     return code;
 }
 
 static void free_all(struct continuation *self) {
+    continue_history_free(&self->again);
     continue_moments_free(&self->user_moments);
     continue_moments_free(&self->item_moments);
     continue_rows_free(self->rows);
@@ -645,18 +717,31 @@ static void pick_rows(struct continuation *self) {
     self->items.n_picked = self->n_near_items;
 }
 
+static int sweep_by_memory(struct continuation *self, struct dpmf_error *error) {
+    struct continue_model *model = &self->model;
+    pick_rows(self);
+    int code = continue_rows_sweep(self->rows, &self->users, &model->now.items, &self->item_moments,
+                                   should_stop, self, error);
+    return code < 0 ? code
+                    : continue_rows_sweep(self->rows, &self->items, &model->now.users,
+                                          &self->user_moments, should_stop, self, error);
+}
+
+static int sweep_by_history(struct continuation *self, struct dpmf_error *error) {
+    const struct continue_stop stop = {should_stop, self};
+    return continue_history_epoch(&self->again, self->state.epoch == 0, &self->model.now, &stop,
+                                  error);
+}
+
 static int run_epoch(struct continuation *self, struct dpmf_epoch *epoch,
                      struct dpmf_error *error) {
     struct continue_model *model = &self->model;
     const double begun = clock_now();
-    pick_rows(self);
-    int code = continue_rows_sweep(self->rows, &self->users, &model->now.items, &self->item_moments,
-                                   should_stop, self, error);
-    if (code == 0)
-        code = continue_rows_sweep(self->rows, &self->items, &model->now.users, &self->user_moments,
-                                   should_stop, self, error);
+    int code =
+        self->options->history ? sweep_by_history(self, error) : sweep_by_memory(self, error);
     if (code < 0) return code;
-    const double squares = continue_rows_squares(self->rows, &self->users, &model->now.items);
+    const double squares =
+        continue_rows_squares(self->kernels, model->now.k, &self->users, &model->now.items);
     const double seconds = clock_now() - begun;
     self->state.epoch++;
     self->report->seconds += seconds;

@@ -299,7 +299,7 @@ static bool should_turn(const struct ials *ials) {
     const double n_events = ials->rule.events_share > 0
                                 ? ials->rule.events_share
                                 : (double)ials->events->start[ials->events->n];
-    return ials->rule.steps > 0 && k * (n_other + 32 * k) <= 4 * n_events;
+    return ials->rule.steps > 0 && !ials->rule.stays && k * (n_other + 32 * k) <= 4 * n_events;
 }
 
 /* Takes n rows of a side there, up to a team: those that are given, or from `first` on. */

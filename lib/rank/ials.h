@@ -32,6 +32,7 @@ struct ials_rule {
     double exponent;     /* nu: 1 scales the penalty with a row's events, 0 not at all */
     uint32_t steps;      /* steps of conjugate gradients a row and sweep; 0: by Cholesky */
     uint32_t block;      /* columns that Cholesky solves for at a time; 0: all, which is exact */
+    bool stays;          /* rows stay in the basis that they are in, at some cost */
     double events_share; /* share of all events that each of several ranks has, so that all of
                           * them go through a sweep in the same way; 0: there is one */
 };
@@ -43,9 +44,9 @@ int ials_init(struct ials **ials, const struct kernel_set *kernels, uint32_t k,
 void ials_free(struct ials *ials); /* NULL is fine */
 uint64_t ials_bytes(const struct kernel_set *kernels, uint32_t k, int threads);
 
-/* Solves all rows of `own` for the rows of `other`. Both may come to be in another orthogonal
- * basis, the same for both, also where the sweep was stopped: products of rows of the two sides
- * stay what they are. *squares (may be NULL) becomes the sum over
+/* Solves all rows of `own` for the rows of `other`. Unless the rule says that they stay, both may
+ * come to be in another orthogonal basis, the same for both, also where the sweep was stopped:
+ * products of rows of the two sides stay what they are. *squares (may be NULL) becomes the sum over
  * events of w (1 - u.v)^2 as it was before. `stop` (may be NULL) is asked now and then. @return 0
  * or DPMF_ERR_BASE_CANCELLED */
 int ials_sweep(struct ials *ials, const struct event_side *events, struct factor_matrix *own,

@@ -34,6 +34,16 @@ static int check_outputs(const struct invocation *invocation, struct dpmf_error 
     return rc;
 }
 
+int train_open_history(struct invocation *invocation, struct dpmf_store **history,
+                       struct dpmf_error *error) {
+    const struct dpmf_input_options input = options_input(invocation);
+    *history = NULL;
+    return command_has(invocation, OPTION_HISTORY)
+               ? dpmf_store_open(invocation->value[OPTION_HISTORY], &input, &invocation->run,
+                                 history, error)
+               : 0;
+}
+
 int train_open_stores(struct invocation *invocation, struct dpmf_store **store,
                       struct dpmf_store **valid, struct dpmf_error *error) {
     const struct dpmf_input_options input = options_input(invocation);

@@ -14,4 +14,8 @@ int train_check_companions(const struct invocation *invocation);
 int train_open_stores(struct invocation *invocation, struct dpmf_store **store,
                       struct dpmf_store **valid, struct dpmf_error *error);
 
+/* Opens the ratings of --history, NULL without it. */
+int train_open_history(struct invocation *invocation, struct dpmf_store **history,
+                       struct dpmf_error *error);
+
 #endif

@@ -21,8 +21,10 @@ const char train_continue_paragraph[] =
     "ones are held in place with the weight of the ratings behind them, and those without new "
     "ratings stay as they are. A rating that has changed counts as one more. --epochs (default 2) "
     "is how often users and items are fitted in turn; factors, penalties and the goal are the "
-    "model's. Train on all ratings again now and then: docs/continuing.md says how far apart the "
-    "two are.";
+    "model's. With --history, a model of ials has the old ratings too, and solves for users and "
+    "items with new ratings again from all of theirs; what the history and the new ratings both "
+    "have counts once, as it is now. Train on all ratings again now and then: docs/continuing.md "
+    "says how far apart the two are.";
 
 /* What the model says, and what has no meaning where rows are solved for. */
 static int check_options(const struct invocation *invocation) {
@@ -95,6 +97,8 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
     struct dpmf_json *json = train_done_json(report, ranks(report->valid_ndcg));
     dpmf_json_uint(json, "new_users", report->new_users);
     dpmf_json_uint(json, "new_items", report->new_items);
+    if (command_has(invocation, OPTION_HISTORY))
+        dpmf_json_uint(json, "old_events", report->old_events);
     dpmf_json_string(json, "kernels", report->kernels);
     dpmf_json_string(json, "continued", invocation->value[OPTION_CONTINUE]);
     dpmf_json_string(json, "output", invocation->value[OPTION_OUTPUT]);
@@ -103,21 +107,24 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
 }
 
 int train_continue_run(struct invocation *invocation) {
-    const struct dpmf_continue_options options = fill(invocation);
+    struct dpmf_continue_options options = fill(invocation);
     struct dpmf_train_report report = {0};
     struct dpmf_error error = {0};
-    struct dpmf_store *store = NULL, *valid = NULL;
+    struct dpmf_store *store = NULL, *valid = NULL, *history = NULL;
     int status = check_options(invocation);
     if (status == STATUS_DONE) status = train_check_companions(invocation);
     if (status == STATUS_DONE) status = check_interval(invocation);
     if (status != STATUS_DONE) return status;
     int rc = train_open_stores(invocation, &store, &valid, &error);
+    if (rc == 0) rc = train_open_history(invocation, &history, &error);
+    options.history = history;
     if (rc == 0)
         rc = dpmf_train_continue(invocation->value[OPTION_CONTINUE], store, valid,
                                  invocation->value[OPTION_OUTPUT], &options, &invocation->run,
                                  show_epoch, &invocation->terminal, &report, &error);
     dpmf_store_close(store);
     dpmf_store_close(valid);
+    dpmf_store_close(history);
     if (rc != 0) return report_error_print(invocation, &error);
     struct terminal *terminal = &invocation->terminal;
     terminal_progress_end(terminal);
@@ -127,6 +134,9 @@ int train_continue_run(struct invocation *invocation) {
     terminal_note_print(terminal, "new to the model: %s, %s",
                         text_count(report.new_users, "user").text,
                         text_count(report.new_items, "item").text);
+    if (options.history)
+        terminal_note_print(terminal, "vectors with new ratings were solved for again, with %s",
+                            text_count(report.old_events, "old event").text);
     if (report.stopped_early)
         terminal_note_print(terminal, "stopped early: the best epoch was kept");
     terminal_phases_print(terminal);

@@ -202,6 +202,9 @@ static const struct option own_options[] = {
      .value = {VALUE_FILE, "MODEL", "model.safetensors", ".safetensors", NULL},
      .help = "train this model further, on RATINGS alone: new users, new items and more ratings of "
              "old ones; --output may replace it"},
+    HISTORY_OPTION("with --continue of a model that ranks: the ratings it was trained on, without "
+                   "the new ones; users and items with new ratings are solved for from all of "
+                   "theirs, which is more accurate"),
     {.id = OPTION_ITEM_FEATURES, .name = "item-features",
      .value = {VALUE_FILE, "FILE", "features.csv", NULL, NULL},
      .help = "with sgd, and in private releases, where it must be public: what is known about "
@@ -489,6 +492,9 @@ static int run(struct invocation *invocation) {
                                   "leave it out, and give it to predict or recommend");
         return slip != STATUS_DONE ? slip : train_continue_run(invocation);
     }
+    if (command_has(invocation, OPTION_HISTORY))
+        return terminal_error_print(STATUS_USAGE, "give all ratings as RATINGS",
+                                    "--history is for --continue");
     if (options_is(invocation, OPTION_GOAL, "both")) return train_both_explain(invocation);
     if (command_has(invocation, OPTION_EPSILON)) {
         /* Without --research all of these are refused, for better reasons. */

@@ -57,6 +57,21 @@ class PartialFit(unittest.TestCase):
         model.partial_fit(np.array([[3, 29]]), [5.0])
         self.assertEqual(len(model.users_), 40)
 
+    def test_history(self):
+        made = []
+        for history in (None, True, (USERS, ITEMS, RATINGS)):
+            model = fitted(goal="ranking")
+            model.partial_fit([3, 3, 99], [29, 5, 77], [5.0, 4.0, 1.0], history=history)
+            made.append(model)
+        self.assertTrue(np.array_equal(made[1].user_factors_, made[2].user_factors_))
+        self.assertFalse(np.array_equal(made[0].user_factors_, made[1].user_factors_))
+        with self.assertRaisesRegex(ValueError, "does not remember"):
+            made[1].partial_fit([3], [1], [5.0], history=True)
+        with self.assertRaisesRegex(dpmf.DpmfError, "for models that rank"):
+            fitted().partial_fit([3], [1], [5.0], history=True)
+        with self.assertRaisesRegex(dpmf.DpmfError, "does not know 1 of the users"):
+            fitted(goal="ranking").partial_fit([3], [1], [5.0], history=([777], [1], [5.0]))
+
     def test_ranking_and_threads(self):
         made = []
         for threads in (1, 3):

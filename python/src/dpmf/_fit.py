@@ -257,7 +257,7 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
 
 def continue_checkpoint(parameters: dict[str, Any], n_epochs: Optional[int], fitted: Fitted,
                         open_store: OpenStore, open_valid: Optional[OpenStore], reading: Reading,
-                        run: Run) -> Fitted:
+                        run: Run, open_history: Optional[OpenStore] = None) -> Fitted:
     """A fitted model and new ratings, as ``dpmf train --continue`` does it."""
     if fitted.file.has_features:
         raise usage("a model with users or items placed by features cannot be continued",
@@ -275,6 +275,9 @@ def continue_checkpoint(parameters: dict[str, Any], n_epochs: Optional[int], fit
         reading = reading._replace(rating_range=pair("rating_range", parameters["rating_range"]))
     store = open_store(run, reading)
     valid = open_valid(run, reading) if open_valid else None
+    history = open_history(run, reading) if open_history else None
+    if history is not None:
+        options.pointer.history = history.pointer
     run.total_epochs = options.pointer.epochs
     report = ffi.new("struct dpmf_train_report *")
     with WorkFolder() as folder:
@@ -295,7 +298,8 @@ def continue_checkpoint(parameters: dict[str, Any], n_epochs: Optional[int], fit
     if fitted.seen is not None:
         made.seen = SeenBefore(fitted.seen, fitted.file.count("user"), Seen(made, store, run))
     made.epochs = run.epochs
-    made.report = plain(report[0], TRAIN_REPORT + ("new_users", "new_items"))
+    made.report = plain(report[0], TRAIN_REPORT + ("new_users", "new_items") +
+                        (("old_events",) if history is not None else ()))
     return made
 
 

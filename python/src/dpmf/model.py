@@ -371,9 +371,10 @@ class Model(Measured):
 
     def partial_fit(self, users: Any, items: Any = None, ratings: Any = None,
                     timestamps: Any = None, *, counts: Any = None, valid: Any = None,
-                    n_epochs: Optional[int] = None, resume: Optional[PathLike] = None,
-                    user: Optional[str] = None, item: Optional[str] = None,
-                    rating: Optional[str] = None, time: Optional[str] = None) -> Model:
+                    history: Any = None, n_epochs: Optional[int] = None,
+                    resume: Optional[PathLike] = None, user: Optional[str] = None,
+                    item: Optional[str] = None, rating: Optional[str] = None,
+                    time: Optional[str] = None) -> Model:
         """Trains a fitted model further, on new ratings alone, in any form that `fit` takes; one
         that is not fitted yet is fitted to them.
 
@@ -381,6 +382,10 @@ class Model(Measured):
         ratings behind them, and those without new ratings stay as they are. A rating that has
         changed counts as one more. `n_epochs` (2) is how often users and items are fitted in turn.
         Factors, penalties and the goal are the model's.
+
+        `history` is for models that rank: what the model was fitted to before, in any form that
+        `valid` takes, or True for what it remembers of its `fit`. Users and items with new ratings
+        are then solved for again from all of theirs, which is more accurate.
 
         >>> import dpmf
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -412,7 +417,8 @@ class Model(Measured):
         self._fitted = continue_checkpoint({**self.get_params(), "resume": resume}, n_epochs,
                                            fitted, open_store,
                                            None if valid is None else opener(valid, ranks, likes),
-                                           Reading(events=columns.is_events), self._run())
+                                           Reading(events=columns.is_events), self._run(),
+                                           _opener_of_history(history, fitted, ranks, likes))
         return self
 
     def fit_file(self, path: PathLike, *, format: Optional[str] = None,
@@ -863,6 +869,20 @@ def opener(ratings: Any, ranks: bool = False, likes: bool = False) -> OpenStore:
         return store_from_columns(columns, reading, run)
 
     return open_store
+
+
+def _opener_of_history(history: Any, fitted: Fitted, ranks: bool,
+                       likes: bool) -> Optional[OpenStore]:
+    """What `partial_fit` was given: ratings, or True for those of the `fit` before."""
+    if history is None or history is False:
+        return None
+    if history is not True:
+        return opener(history, ranks, likes)
+    store = fitted.store
+    if store is None:
+        raise usage("the model does not remember what it was fitted to: it was loaded, or has "
+                    "been continued since", "give the ratings: history=(users, items)")
+    return lambda run, reading: store
 
 
 # ---- loading -------------------------------------------------------------------------------------
