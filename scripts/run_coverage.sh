@@ -39,7 +39,7 @@ replay() {
     local program=$build/replay_$1
     local -a objects
     mapfile -t objects < <(find "$build/CMakeFiles/dpmf_program_objects.dir" -name '*.o')
-    "${CC:-cc}" -O1 -Ilib -Iinclude -Iprograms "tests/fuzz/fuzz_$1.c" tests/fuzz/replay.c \
+    "${CC:-cc}" -O1 -Ilib -Iinclude -Iprograms "tests/fuzz/fuzz_$1.c" tests/fuzz/replay/replay.c \
         "${objects[@]}" "$build/libdpmf.a" -lz -lzstd -lm -ldl -pthread --coverage \
         -o "$program" &&
         find "tests/fuzz/corpus/$1" -type f -print0 | xargs -0 "$program"

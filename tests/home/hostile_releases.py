@@ -29,13 +29,15 @@ VERBS = {
     "predict --ratings": ["predict", "FILE", "--ratings", "dune:5"],
     "similar": ["similar", "FILE", "--item", "dune"],
     "explain": ["explain", "FILE", "--item", "dune", "--ratings", "solaris:5"],
-    "evaluate": ["evaluate", "FILE", "history.csv", "--history", "history.csv"],
+    "evaluate": ["evaluate", "FILE", "test.csv", "--history", "history.csv"],
     "describe": ["describe", "FILE"],
     "privacy show": ["privacy", "show", "FILE"],
     "privacy verify": ["privacy", "verify", "FILE"],
 }
 with open("history.csv", "w") as file:
     file.write("user,item,rating\nann,dune,5\nann,brazil,2\n")
+with open("test.csv", "w") as file:
+    file.write("user,item,rating\nann,solaris,4\n")
 with open("pairs.csv", "w") as file:
     file.write("ann,dune\n")
 

@@ -13,13 +13,25 @@ source ../verdicts.sh
 verdict_log=$work/log
 export LC_ALL=C.UTF-8 DPMF_KERNELS=ref XDG_STATE_HOME=$work/state
 
-# same_errors EXPECTED GOT: rmse, mae and n of two reports of evaluate, to twelve digits
+# errors_of RATINGS PREDICTIONS: rmse, mae and n as evaluate reports them; both in the same order
+errors_of() {
+    paste -d, <(sed -E 's/.*"prediction":([^,}]+).*/\1/' "$2") <(tail -n +2 "$1") | awk -F, '
+        { e = $1 - $4; squares += e * e; sizes += e < 0 ? -e : e }
+        END {
+            printf "{\"rmse\":%.17g,\"mae\":%.17g,", sqrt(squares / NR), sizes / NR
+            printf "\"n\":%d}\n", NR
+        }'
+}
+
+# same_errors EXPECTED GOT [DIFFERENCE]: rmse, mae and n of two reports of evaluate, to twelve
+# digits or up to a relative difference
 same_errors() {
     /usr/bin/python3 - "$@" <<'END'
 import json, sys
-was, now = (json.load(open(name)) for name in sys.argv[1:])
+was, now = (json.load(open(name)) for name in sys.argv[1:3])
+most = float(sys.argv[3]) if len(sys.argv) > 3 else 1e-12
 assert was["n"] == now["n"], (was, now)
-assert all(abs(was[k] - now[k]) <= 1e-12 * was[k] for k in ("rmse", "mae")), (was, now)
+assert all(abs(was[k] - now[k]) <= most * was[k] for k in ("rmse", "mae")), (was, now)
 END
 }
 
@@ -86,9 +98,12 @@ check_release() {
     "$dpmf" recommend release.safetensors --ratings mine.csv -n 5 >"$work/out" 2>"$work/log" &&
         cmp -s <(tail -n +2 expected/home) <(tail -n +2 "$work/out")
     verdict "$version: its release recommends something else"
-    "$dpmf" evaluate release.safetensors ratings.csv --history store.dpr \
-        --json >"$work/out" 2>"$work/log" &&
-        same_errors expected/evaluate_release "$work/out" >>"$work/log" 2>&1
+    # Of the very ratings that people are fitted to, which evaluate refuses by now. It rounded to
+    # single precision, which predictions do not.
+    "$dpmf" predict release.safetensors ratings.csv --history store.dpr \
+        --json >"$work/predictions" 2>"$work/log" &&
+        errors_of ratings.csv "$work/predictions" >"$work/out" &&
+        same_errors expected/evaluate_release "$work/out" 1e-9 >>"$work/log" 2>&1
     verdict "$version: its release has another error"
     "$dpmf" export release.safetensors --web "$work/page" --catalogue \
         catalogue.csv >"$work/log" 2>&1

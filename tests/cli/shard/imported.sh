@@ -12,8 +12,9 @@ for whole in r.dpr shards; do
     dpmf import -q more.csv $whole --rescale 1:5=0:1 --memory 64MiB -o $whole.mixed
     dpmf split -q $whole --train $whole.train --test $whole.test
     dpmf shard -q $whole --parts 2 -o $whole.again
-    dpmf train -q $whole -k 4 --epochs 2 --deterministic --valid $whole -o $whole.model
-    dpmf evaluate r.dpr.model $whole --history $whole >$whole.evaluation
+    dpmf shard -q $whole.train --parts 2 -o $whole.half
+    dpmf train -q $whole.half -k 4 --epochs 2 --deterministic --valid $whole.test -o $whole.model
+    dpmf evaluate r.dpr.model $whole.test --history $whole.half >$whole.evaluation
     dpmf recommend r.dpr.model --user 7 --history $whole --json -q >$whole.list
     dpmf predict r.dpr.model $whole -q >$whole.predictions
     dpmf describe $whole --json | grep -o '"users.*"density":[^,]*' >$whole.description

@@ -26,11 +26,13 @@ dpmf train a.dpr --valid av.dpr $few -o n.safetensors || echo "status $?"
 # The same seed again would not give the share that is asked for.
 dpmf split -q a.dpr --test-fraction 0.3 --train x.dpr --test y.dpr || echo "status $?"
 
-# Both halves together, and what was never split, are no halves.
+# Both halves together, and what was never split, are no halves: the ratings themselves tell.
 dpmf import -q a.dpr b.dpr -o both.dpr
-dpmf train both.dpr --valid b2.dpr $few -o m.safetensors && echo trained
+dpmf train both.dpr --valid b2.dpr $few -o n.safetensors || echo "status $?"
 dpmf export -q b2.dpr --csv b2.csv
-dpmf train a.dpr --valid b2.csv $few -o m.safetensors && echo trained
+dpmf train a.dpr --valid b2.csv $few -o n.safetensors || echo "status $?"
+dpmf export -q b.dpr --csv b.csv
+dpmf train a.dpr --valid b.csv $few -o m.safetensors && echo trained
 
 # A private run for research says so before it spends anything.
 dpmf train a.dpr --valid b2.dpr --research --epsilon 1 --rating-range 1:5 --catalogue items.csv \

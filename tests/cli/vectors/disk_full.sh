@@ -1,7 +1,7 @@
 # A real full disk, where one may make one: nothing stays, and what was there is as it was.
 unshare -rm true 2>/dev/null || { echo "no name spaces here"; exit 77; }
 dpmf synth -q --users 500 --items 400 --ratings 20000 -o all.dpr
-dpmf train -q all.dpr -k 64 --epochs 1 -o m.safetensors
+dpmf train -q all.dpr -k 64 --no-adapt --epochs 1 -o m.safetensors
 mkdir small
 # shellcheck disable=SC2016
 unshare -rm bash -c '
