@@ -463,6 +463,8 @@ static int find_columns(struct sqlite_source *self, const struct dpmf_input_opti
         self->rows.source.layout.formats =
             store_layout_format_of_ids(self->rows.source.format, ids);
         self->rows.source.layout.lacks_times = (int)self->column[COLUMN_TIME] < 0;
+        /* Row numbers may be drawn at random after someone's, and an index may be read instead. */
+        self->rows.source.layout.is_unordered = self->rows.url.table != NULL;
     }
     return code;
 }

@@ -3,8 +3,8 @@
 python3 - <<'PYTHON'
 import csv, random, sqlite3
 random.seed(1)
-rows = [(random.randrange(200), "i%d" % random.randrange(50), random.randrange(1, 11) / 2)
-        for _ in range(5000)]
+pairs = dict.fromkeys((random.randrange(200), "i%d" % random.randrange(50)) for _ in range(5000))
+rows = [(*pair, random.randrange(1, 11) / 2) for pair in pairs]
 database = sqlite3.connect("r.db")
 database.execute("CREATE TABLE ratings (user, item, rating)")
 database.executemany("INSERT INTO ratings VALUES (?, ?, ?)", rows)
