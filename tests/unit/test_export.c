@@ -45,6 +45,7 @@ static int remove_directory(void **state) {
 static char *export_text(int threads, size_t *n) {
     struct dpmf_run run = dpmf_run_default();
     run.threads = threads;
+    run.replace = true; /* what was exported to the same path before */
     struct dpmf_store *store;
     uint64_t written = 0;
     struct stat status;
@@ -357,12 +358,49 @@ static void test_output_errors(void **state) {
     dpmf_store_close(store);
 }
 
+/* Text can be anyone's: only an empty file is replaced unasked, and what is refused is left as it
+ * was. */
+static void test_replaces_when_asked(void **state) {
+    (void)state;
+    struct dpmf_synth_options options = dpmf_synth_options_default();
+    struct dpmf_run run = dpmf_run_default();
+    struct dpmf_error error = {0};
+    struct dpmf_store *store;
+    size_t n, n_new;
+    assert_int_equal(dpmf_synth(path, &options, NULL, NULL, NULL), 0);
+    assert_int_equal(store_open_file(path, &store, NULL), 0);
+    temp_dir_write(csv_path, "", 0);
+    assert_int_equal(dpmf_store_export_csv(store, csv_path, -1, NULL, NULL, NULL), 0);
+    char *text = temp_dir_read(csv_path, &n);
+    assert_true(n > 0);
+
+    temp_dir_write(csv_path, "a text", 6);
+    assert_int_equal(dpmf_store_export_csv(store, csv_path, -1, &run, NULL, &error),
+                     DPMF_ERR_IO_WRITE);
+    assert_int_equal(error.code, DPMF_ERR_IO_WRITE);
+    assert_string_equal(error.file, csv_path);
+    char *left = temp_dir_read(csv_path, &n_new);
+    assert_int_equal(n_new, 6);
+    assert_memory_equal(left, "a text", 6);
+    free(left);
+    assert_int_equal(temp_dir_count(&directory), 2); /* nothing half written beside it */
+
+    run.replace = true;
+    assert_int_equal(dpmf_store_export_csv(store, csv_path, -1, &run, NULL, NULL), 0);
+    char *again = temp_dir_read(csv_path, &n_new);
+    assert_int_equal(n_new, n);
+    assert_memory_equal(again, text, n);
+    free(again);
+    free(text);
+    dpmf_store_close(store);
+}
+
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
         TEST(test_text),          TEST(test_nasty_ids), TEST(test_every_byte),
         TEST(test_exact_values),  TEST(test_threads),   TEST(test_large_text),
-        TEST(test_output_errors),
+        TEST(test_output_errors), TEST(test_replaces_when_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
