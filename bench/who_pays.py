@@ -44,8 +44,8 @@ def predictions(dpmf, model, folder, is_release):
 def models(dpmf, options, folder):
     """(name, file, whether it is a release) of everything that is compared."""
     train, model = f"{folder}/train.dpr", f"{folder}/model"
-    run(dpmf, "train", train, "-k", 1, "--epochs", 1, "--learning-rate", 1e-9, "--reg", 1, "-o",
-        model, "-q")
+    run(dpmf, "train", train, "-k", 1, "--epochs", 1, "--learning-rate", 1e-9, "--reg", 1,
+        "--replace", "-o", model, "-q")  # the last one there may be a release
     yield "averages", model, False
     run(dpmf, "train", train, "-o", model, "-q")
     yield "not private", model, False
