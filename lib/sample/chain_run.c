@@ -17,15 +17,6 @@
 
 /* ---- before the rounds ----------------------------------------------------------------------- */
 
-int chain_run_refuse_snapshots(const struct chain_run *run, struct dpmf_error *error) {
-    const struct dpmf_train_options *options = run->train->options;
-    if (!options->snapshot && !options->resume) return 0;
-    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "%s can neither write nor resume snapshots", solver_name(run->solver));
-    error_hint(error, "leave {snapshot} and {resume} out");
-    return code;
-}
-
 static uint64_t samples_expected(const struct chain_run *run) {
     return (uint64_t)run->chains * (run->train->options->epochs - run->burn_in);
 }

@@ -65,9 +65,6 @@ struct chain_sampler {
  * of many. The caller frees the run. */
 int chain_run(struct chain_run *run, const char *output, struct dpmf_error *error);
 
-/* Refuses snapshots, which no sampler makes. */
-int chain_run_refuse_snapshots(const struct chain_run *run, struct dpmf_error *error);
-
 /* Sets run->samples, with *left bytes for them. @return 0, or DPMF_ERR_USAGE_MEMORY, with *left the
  * bytes that would be enough */
 int chain_run_plan(struct chain_run *run, uint64_t *left);

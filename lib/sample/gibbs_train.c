@@ -32,9 +32,9 @@ struct gibbs_run {
 /* ---- before the rounds ----------------------------------------------------------------------- */
 
 static int check_options(const struct chain_run *run, struct dpmf_error *error) {
-    int code = chain_run_refuse_snapshots(run, error);
-    if (code < 0 || !run->train->options->tiers) return code;
-    code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "gibbs has no tiers: it works on whole rows");
+    if (!run->train->options->tiers) return 0;
+    int code =
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "gibbs has no tiers: it works on whole rows");
     error_hint(error, "leave {tiers} out");
     return code;
 }

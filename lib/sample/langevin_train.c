@@ -54,8 +54,7 @@ static int open_run(struct chain_run *chain, struct dpmf_error *error) {
     struct train_run *train = chain->train;
     train->sampler = run;
     train->sampler_bytes = count_bytes;
-    int code = chain_run_refuse_snapshots(chain, error);
-    if (code == 0) code = noise_table_parse(train->options->sampler.noise, &run->table, error);
+    int code = noise_table_parse(train->options->sampler.noise, &run->table, error);
     code = cluster_agree(train->cluster, code, error);
     return code < 0 ? code : train_run_prepare(train, error);
 }

@@ -162,6 +162,16 @@ static int check_step(enum solver solver, const struct dpmf_train_options *optio
     return code;
 }
 
+/* Before anyone looks at the file: what is in it does not matter. */
+static int check_no_snapshots(enum solver solver, const struct dpmf_train_options *options,
+                              struct dpmf_error *error) {
+    if (!options->snapshot && !options->resume) return 0;
+    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "%s can neither write nor resume snapshots", solvers[solver].name);
+    error_hint(error, "leave {snapshot} and {resume} out");
+    return code;
+}
+
 int solver_check_options(enum solver solver, const struct dpmf_train_options *options,
                          struct dpmf_error *error) {
     if (solver == SOLVER_SGD) return check_no_sampler(solver, options, error);
@@ -188,7 +198,8 @@ int solver_check_options(enum solver solver, const struct dpmf_train_options *op
         error_hint(error, "run more epochs, or a shorter burn-in");
         return code;
     }
-    int code = check_step(solver, options, error);
+    int code = check_no_snapshots(solver, options, error);
+    if (code == 0) code = check_step(solver, options, error);
     if (code < 0) return code;
     if (options->sampler.noise && solver != SOLVER_SGLD)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,

@@ -400,7 +400,7 @@ static void test_refusals(void **state) {
     options.epochs = 0;
     expect_refused(&options, DPMF_ERR_USAGE_VALUE, "epoch");
     options = small_options();
-    options.snapshot = a_file;
+    options.snapshot = a_file; /* of a run that was stopped: no reason to offer to resume it */
     expect_refused(&options, DPMF_ERR_USAGE_CONFLICT, "snapshots");
     options = small_options();
     options.resume = a_file;
