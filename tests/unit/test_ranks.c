@@ -662,11 +662,23 @@ static void test_interrupted(void **state) {
     job.options.snapshot = snapshot_file;
     job.stop_rank = 1;
     job.stop_at = 200;
+    unlink(snapshot_file); /* of another run that was cut off */
     assert_int_equal(run_job(&job, 3), DPMF_ERR_BASE_CANCELLED);
     job.stop_rank = -1;
-    job.options.epochs = 1000;
-    job.options.resume = snapshot_file;
     job.last_epoch = 1; /* the next one */
+
+    /* not begun over by accident; rank 0 looks, and all are told */
+    size_t n_before, n_after;
+    char *before = temp_dir_read(snapshot_file, &n_before);
+    assert_int_equal(run_job(&job, 3), DPMF_ERR_IO_WRITE);
+    for (int r = 0; r < 3; r++) assert_non_null(strstr(job.error[r].message, "snapshot of a run"));
+    char *after = temp_dir_read(snapshot_file, &n_after);
+    assert_int_equal(n_after, n_before);
+    assert_memory_equal(after, before, n_before);
+    free(before);
+    free(after);
+
+    job.options.resume = snapshot_file;
     assert_int_equal(run_job(&job, 2), 0);
 }
 
