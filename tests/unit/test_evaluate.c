@@ -15,7 +15,7 @@
 #include "store_triples.h"
 #include "temp_dir.h"
 
-enum { USERS = 1500, ITEMS = 60, K = 5 };
+enum { USERS = 1500, NEWCOMERS = 5 /* whom the model does not know */, ITEMS = 60, K = 5 };
 
 /* A model of users u0.. and items i0..; stores that hold most of them and some that it does not
  * know. */
@@ -28,7 +28,7 @@ struct fixture {
 
 static void fill(struct triples *triples, uint64_t seed, unsigned one_in) {
     uint64_t state = seed;
-    for (int u = 0; u < USERS + 5; u++)
+    for (int u = 0; u < USERS + NEWCOMERS; u++)
         for (int i = 0; i < ITEMS + 3; i++) {
             char user[TRIPLE_ID_MAX], item[TRIPLE_ID_MAX];
             if (make_random(&state) % one_in != 0) continue;
@@ -125,17 +125,26 @@ static void test_errors(void **state) {
 
 /* ---- ranking --------------------------------------------------------------------------------- */
 
-/* For all pairs: 1 in the test set, 2 in the history. Items past the model's are there too. */
+/* Newcomers come after the model's own users: u1500 is user 1500. */
+static uint64_t place_of(const struct fixture *fixture, const struct triple *t) {
+    char id[TRIPLE_ID_MAX + 1] = "";
+    const uint64_t user = user_of(fixture, t);
+    memcpy(id, t->user, t->user_length);
+    return user != UINT64_MAX ? user : strtoul(id + 1, NULL, 10);
+}
+
+/* For all pairs: 1 in the test set, 2 in the history, by which newcomers are known; without it they
+ * are not. Items past the model's are there too. */
 static uint8_t *mark_pairs(const struct fixture *fixture, bool with_history) {
-    uint8_t *marks = calloc(USERS, ITEMS + 3);
+    uint8_t *marks = calloc(USERS + NEWCOMERS, ITEMS + 3);
     assert_non_null(marks);
     for (int side = 0; side < 1 + with_history; side++) {
         const struct triples *t = side ? &fixture->history_triples : &fixture->test_triples;
         for (size_t i = 0; i < t->n; i++) {
-            uint64_t user = user_of(fixture, &t->at[i]);
+            const uint64_t user = place_of(fixture, &t->at[i]);
             char id[TRIPLE_ID_MAX + 1] = "";
             memcpy(id, t->at[i].item, t->at[i].item_length);
-            if (user != UINT64_MAX)
+            if (user < USERS || with_history)
                 marks[user * (ITEMS + 3) + strtoul(id + 1, NULL, 10)] |= (uint8_t)(1 << side);
         }
     }
@@ -166,6 +175,35 @@ static struct plain_items plain_popularity(const struct fixture *fixture) {
     return items;
 }
 
+/* A newcomer as they would be at home, fitted to what the history has of them. */
+static struct dpmf_user *fit_newcomer(const struct fixture *fixture, uint64_t place) {
+    const struct triples *t = &fixture->history_triples;
+    struct dpmf_own_rating ratings[ITEMS];
+    struct dpmf_user *user = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const uint64_t item = item_of(fixture, &t->at[i]);
+        if (item == UINT64_MAX || place_of(fixture, &t->at[i]) != place) continue;
+        ratings[n++] = (struct dpmf_own_rating){item, t->at[i].value};
+    }
+    assert_true(n > 0);
+    assert_int_equal(dpmf_user_fold_in(fixture->model, ratings, n, &user, NULL), 0);
+    return user;
+}
+
+/* All items, best first. */
+static void rank_all(const struct fixture *fixture, uint64_t user, struct dpmf_scored_item *all) {
+    if (user < USERS) {
+        assert_int_equal(
+            dpmf_model_recommend(fixture->model, user, NULL, NULL, NULL, ITEMS, all, NULL), ITEMS);
+        return;
+    }
+    struct dpmf_user *newcomer = fit_newcomer(fixture, user);
+    assert_int_equal(
+        dpmf_user_recommend(fixture->model, newcomer, NULL, NULL, NULL, ITEMS, all, NULL), ITEMS);
+    dpmf_user_free(newcomer);
+}
+
 /* One part of the items (0: all of them) by the definitions. `list_popularity` and the other are
  * sums over users. */
 static struct dpmf_ranking_part plain_part(const struct fixture *fixture, const uint8_t *marks,
@@ -174,7 +212,7 @@ static struct dpmf_ranking_part plain_part(const struct fixture *fixture, const 
     struct dpmf_ranking_part p = {0};
     bool used[ITEMS] = {false};
     uint64_t listed = 0, listed_here = 0;
-    for (uint64_t user = 0; user < USERS; user++) {
+    for (uint64_t user = 0; user < USERS + NEWCOMERS; user++) {
         const uint8_t *mark = marks + user * (ITEMS + 3);
         size_t relevant = 0, relevant_here = 0, rank = 0, hits = 0;
         double wanted_sum = 0, list_sum = 0, dcg = 0, ideal = 0, precision = 0, first = 0;
@@ -185,8 +223,7 @@ static struct dpmf_ranking_part plain_part(const struct fixture *fixture, const 
         }
         if (relevant == 0) continue;
         struct dpmf_scored_item all[ITEMS];
-        assert_int_equal(
-            dpmf_model_recommend(fixture->model, user, NULL, NULL, NULL, ITEMS, all, NULL), ITEMS);
+        rank_all(fixture, user, all);
         for (size_t i = 0; i < ITEMS && rank < n; i++) {
             if (mark[all[i].item] & 2) continue;
             rank++;
@@ -241,6 +278,24 @@ static void assert_same_part(const struct dpmf_ranking_part *a, const struct dpm
     assert_close(a->list_share, b->list_share);
 }
 
+/* Newcomers of the test set: fitted with a history, and unknown without one. */
+static void check_newcomers(const struct fixture *fixture, bool with_history,
+                            const struct dpmf_evaluation *e) {
+    const struct triples *t = &fixture->test_triples;
+    bool is_there[NEWCOMERS] = {false};
+    uint64_t n = 0, n_ratings = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const uint64_t place = place_of(fixture, &t->at[i]);
+        if (place < USERS) continue;
+        n += !is_there[place - USERS];
+        n_ratings++;
+        is_there[place - USERS] = true;
+    }
+    assert_true(n > 1);
+    assert_int_equal(e->fitted_users, with_history ? n : 0);
+    assert_int_equal(e->unknown_users, with_history ? 0 : n_ratings);
+}
+
 static void check_ranking(const struct fixture *fixture, bool with_history, size_t n,
                           const struct dpmf_evaluation *e) {
     uint8_t *marks = mark_pairs(fixture, with_history);
@@ -277,6 +332,7 @@ static void test_ranking(void **state) {
                              0);
             if (threads == 1) {
                 check_ranking(fixture, with_history, options.ranking, &e);
+                check_newcomers(fixture, with_history, &e);
                 first = e;
             }
             assert_memory_equal(&e, &first, sizeof e);
@@ -455,7 +511,7 @@ static void test_history(void **state) {
     struct fixture *fixture = *state;
     struct dpmf_history history;
     const struct dpmf_run run = run_with(2);
-    for (int u = 0; u < USERS + 5; u += 301) {
+    for (int u = 0; u < USERS + NEWCOMERS; u += 301) {
         char id[16];
         size_t length = (size_t)snprintf(id, sizeof id, "u%d", u), n = 0, unknown = 0;
         assert_int_equal(
