@@ -398,8 +398,9 @@ static void test_replaces_when_asked(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
-        TEST(test_text),          TEST(test_nasty_ids), TEST(test_every_byte),
-        TEST(test_exact_values),  TEST(test_threads),   TEST(test_large_text),
+        TEST(test_text),          TEST(test_nasty_ids),
+        TEST(test_every_byte),    TEST(test_exact_values),
+        TEST(test_threads),       TEST(test_large_text),
         TEST(test_output_errors), TEST(test_replaces_when_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
