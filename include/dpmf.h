@@ -349,8 +349,10 @@ struct dpmf_import_report {
     struct dpmf_layout layout;       /* how the records were read */
     uint64_t not_liked;              /* ratings below `like`, which are not events */
     bool holds_events;               /* `ratings` are events, each a pair of a user and an item */
-    uint64_t other_headers;          /* bad records that are headers of other tables */
-    bool first_line_contradicts;     /* the first line is a header that contradicts `columns` */
+    bool keeps_latest; /* a table of a database was read: of the repeated ratings of a pair the one
+                          with the latest time won, then the highest, not the last */
+    uint64_t other_headers;      /* bad records that are headers of other tables */
+    bool first_line_contradicts; /* the first line is a header that contradicts `columns` */
     char unused[160]; /* names of columns that the last input with such has and that were not used;
                          "" where the options say that records are read one by one */
 };

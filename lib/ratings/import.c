@@ -321,6 +321,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         import.report->items = id_map_size(import.items);
         import.report->duplicates = import.duplicates;
         import.report->holds_events = import.layout.holds_events;
+        import.report->keeps_latest = import.layout.is_unordered;
         import.report->layout = store_layout_shown(&import.layout);
         import.report->bytes_read = import.bytes_before;
         warn_of_memory(&import);
@@ -460,7 +461,9 @@ void import_losses_tell(const struct dpmf_import_report *report,
                  added ? "repeated events of a user and an item"
                        : "repeated pairs of a user and an item",
                  (unsigned long long)report->duplicates,
-                 added ? "their counts were added" : "the last rating counts");
+                 added                  ? "their counts were added"
+                 : report->keeps_latest ? "the latest rating counts, then the highest"
+                                        : "the last rating counts");
         run->warn(run->warn_self, text);
     }
 }

@@ -195,8 +195,10 @@ int report_import_print(struct invocation *invocation, const char *output,
         snprintf(duplicates, sizeof duplicates, "; %s of repeated pairs, counts added",
                  text_count(report->duplicates, "record").text);
     else if (report->duplicates > 0)
-        snprintf(duplicates, sizeof duplicates, "; %s, the last rating counts",
-                 text_count(report->duplicates, "duplicated pair").text);
+        snprintf(duplicates, sizeof duplicates, "; %s, the %s",
+                 text_count(report->duplicates, "duplicated pair").text,
+                 report->keeps_latest ? "latest rating counts, then the highest"
+                                      : "last rating counts");
     if (report->skipped > 0) {
         char first[2 * DPMF_ERROR_TEXT_MAX];
         error_show(&report->first_skipped, first, sizeof first);

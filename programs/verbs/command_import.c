@@ -40,8 +40,9 @@ const struct verb verb_import = {
             "the usual names. A query returns user, item, rating and perhaps a timestamp; in it, % "
             "is written %25 and & is written %26. It is run read-only. Passwords come from "
             "PGPASSWORD, ~/.pgpass or a service file: one in the address is refused.",
-            "When a user rated an item more than once, the last rating wins and the number of "
-            "such pairs is reported. A rating that is not a finite number, or that is out of "
+            "When a user rated an item more than once, the last rating wins, or where a table of a "
+            "database is read the latest, then the highest; the number of such pairs is reported. "
+            "A rating that is not a finite number, or that is out of "
             "--rating-range, is an error that names its file, line and column.",
             "What people played, bought or clicked needs no ratings: records of a user, an item "
             "and perhaps a count and a time are events. A header without a rating says so, such as "

@@ -34,3 +34,6 @@ for table in rows_959 rows_960 at_random timed seen; do
 done
 dpmf import -q 'sqlite:ratings.db?query=SELECT user, item, rating FROM timed ORDER BY rowid' \
     -o query.dpr && dpmf export -q query.dpr --csv -
+# What is said of it
+dpmf import 'sqlite:ratings.db?table=seen' -o said.dpr 2>&1 | grep -o '; [0-9].*'
+dpmf train --epochs 1 'sqlite:ratings.db?table=seen' -o m.safetensors 2>&1 | grep repeated
