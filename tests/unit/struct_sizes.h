@@ -16,7 +16,7 @@ AT_LEAST(dpmf_run, 64);
 EXACTLY(dpmf_build, 24);
 AT_LEAST(dpmf_input_options, 96);
 EXACTLY(dpmf_layout, 176);
-EXACTLY(dpmf_import_report, 1872);
+EXACTLY(dpmf_import_report, 2032);
 AT_LEAST(dpmf_arrays, 104);
 EXACTLY(dpmf_store_info, 272);
 EXACTLY(dpmf_description, 2040);
