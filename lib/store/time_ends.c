@@ -12,6 +12,9 @@
 /* The last second of the year 9999: milliseconds are beyond it. */
 #define LAST_SECOND INT64_C(253402300799)
 
+/* So few ratings may well be of one second. */
+enum { FEW = 10 };
+
 void time_ends_add(struct time_ends *ends, const int64_t *time, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) {
         if (time[i] == STORE_NO_TIME) continue;
@@ -33,7 +36,7 @@ void time_ends_merge(struct time_ends *into, const struct time_ends *from) {
 void time_ends_warn(const struct time_ends *ends, const struct dpmf_run *run) {
     char text[DPMF_ERROR_TEXT_MAX];
     if (!run || !run->warn) return;
-    if (ends->n > 1 && ends->first == ends->last) {
+    if (ends->n >= FEW && ends->first == ends->last) {
         snprintf(text, sizeof text,
                  "all %" PRIu64 " times are the same, %" PRId64 ": they put nothing in order",
                  ends->n, ends->first);
