@@ -68,6 +68,7 @@ int dpmf_model_history(const struct dpmf_model *model, struct dpmf_store *store,
                        struct dpmf_error *error) {
     struct dpmf_run own_run;
     int code = arguments_check(error, "model store user history", model, store, user, history);
+    if (history) *history = (struct dpmf_history){0};
     if (code == 0) code = run_take(&own_run, run, error);
     if (code < 0) return code;
     run = &own_run;
@@ -78,7 +79,6 @@ int dpmf_model_history(const struct dpmf_model *model, struct dpmf_store *store,
     size_t n_products = store_visit_products(store, run);
     struct dpmf_history *products = memory_alloc_zero(n_products, sizeof *products);
     void **pointers = memory_alloc(n_products, sizeof *pointers);
-    *history = (struct dpmf_history){0};
     code = products && pointers ? model_numbers_items(model, store, &search.item_numbers, error)
                                 : error_no_memory(error);
     if (code < 0) goto out;

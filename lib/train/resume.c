@@ -102,7 +102,9 @@ int resume_check_unfinished(const char *path, const char *resume, const char *ou
     struct checkpoint_file file;
     struct dpmf_error unread = {0};
     if (!path || resume || replace) return 0;
-    if (checkpoint_file_open(&file, path, &unread) < 0) return 0; /* not a snapshot, or damaged */
+    const int code = checkpoint_file_open(&file, path, &unread);
+    if (code == DPMF_ERR_BASE_NO_MEMORY) return error_no_memory(error);
+    if (code < 0) return 0; /* not a snapshot, or damaged */
     const struct checkpoint_state *state = &file.state;
     const struct first_wish wish = read_wish(&file);
     const bool is_left = state->epoch < wish.epochs && !is_older(path, output);
