@@ -16,6 +16,8 @@ def main(path, output):
     users, items = users.astype(np.int64), items.astype(np.int64)
     held_back = np.random.default_rng(1).random(len(ratings)) < 0.1
     most = ~held_back
+    # Of users and items without any other rating, averages are predicted, and a warning says so.
+    held_back &= np.isin(users, users[most]) & np.isin(items, items[most])
 
     model = dpmf.Model(deterministic=True)
     model.fit(users[most], items[most], ratings[most])

@@ -28,7 +28,7 @@ check() {
 
 # same FILE EXPECTED: the store's ratings are exactly the expected lines, in any order.
 same() {
-    "$dpmf" import "$1" -o set.dpr --quiet && "$dpmf" export set.dpr --csv out --quiet &&
+    "$dpmf" import "$1" -o set.dpr --quiet && "$dpmf" export set.dpr --csv out --replace --quiet &&
         tail -n +2 out/ratings.csv | LC_ALL=C sort >got &&
         LC_ALL=C sort "$2" >want && cmp got want
 }
@@ -61,7 +61,7 @@ if [[ -r $data/ml-1m/ratings.dat.zst ]]; then
     split_adds_up() {
         "$dpmf" split set.dpr --train a.dpr --test b.dpr --seed 1 --quiet &&
             "$dpmf" import a.dpr b.dpr -o both.dpr --quiet &&
-            "$dpmf" export both.dpr --csv both --quiet &&
+            "$dpmf" export both.dpr --csv both --replace --quiet &&
             tail -n +2 both/ratings.csv | LC_ALL=C sort | cmp - got
     }
     check "MovieLens 1M split and put together again" split_adds_up

@@ -320,7 +320,7 @@ static int checkpoint_reading(void) {
 
 static struct temp_dir inputs;
 static char csv_path[TEMP_PATH_MAX], json_path[TEMP_PATH_MAX], netflix_path[TEMP_PATH_MAX],
-    packed_path[TEMP_PATH_MAX], probe_path[TEMP_PATH_MAX];
+    packed_path[TEMP_PATH_MAX], held_out_path[TEMP_PATH_MAX], probe_path[TEMP_PATH_MAX];
 
 static struct dpmf_run one_thread(void) {
     struct dpmf_run run = dpmf_run_default();
@@ -334,6 +334,9 @@ static void make_inputs(void) {
     static const char csv[] =
         "user,item,rating,timestamp\n1,2,3,4\n\"a,b\",a rather long item id,4.5,\n"
         "1,2,5,6\n22,a rather long item id,0.125,7\n22,2,1,9\n";
+    /* other ratings of the same people and items */
+    static const char held_out[] =
+        "user,item,rating,timestamp\n1,a rather long item id,2,3\n\"a,b\",2,3,4\n";
     static const char json[] = "{\"user\":\"\\u00e9t\\u00e9\",\"item\":5,\"rating\":2}\n";
     static const char netflix[] = "1:\n7,3,2005-09-06\n8,5,2005-09-07\n2:\n7,1,2005-09-08\n";
     static const char probe[] = "2:\n1\n22\n";
@@ -342,12 +345,15 @@ static void make_inputs(void) {
     temp_dir_file(&inputs, "x.jsonl", json_path);
     temp_dir_file(&inputs, "x.txt", netflix_path);
     temp_dir_file(&inputs, "x.dpr", packed_path);
+    temp_dir_file(&inputs, "y.dpr", held_out_path);
     temp_dir_file(&inputs, "probe", probe_path);
+    const char *input = csv_path;
+    temp_dir_write(csv_path, held_out, sizeof held_out - 1);
+    assert_int_equal(dpmf_import(&input, 1, held_out_path, NULL, NULL, NULL, NULL), 0);
     temp_dir_write(csv_path, csv, sizeof csv - 1);
     temp_dir_write(json_path, json, sizeof json - 1);
     temp_dir_write(netflix_path, netflix, sizeof netflix - 1);
     temp_dir_write(probe_path, probe, sizeof probe - 1);
-    const char *input = csv_path;
     struct dpmf_input_options options = dpmf_input_options_default();
     options.by_record = true; /* as private runs want it */
     assert_int_equal(dpmf_import(&input, 1, packed_path, &options, NULL, NULL, NULL), 0);
@@ -414,13 +420,18 @@ static int generate(void) {
     return dpmf_synth(output_path, &options, &run, NULL, &error);
 }
 
+static struct dpmf_store *held_out;
+
 static int with_store(int (*use)(struct dpmf_store *store, const struct dpmf_run *run)) {
     const struct dpmf_run run = one_thread();
     struct dpmf_store *store;
     struct dpmf_error error;
     int code = dpmf_store_open(packed_path, NULL, &run, &store, &error);
+    held_out = NULL;
+    if (code == 0) code = dpmf_store_open(held_out_path, NULL, &run, &held_out, &error);
     if (code == 0) code = use(store, &run);
     dpmf_store_close(store);
+    dpmf_store_close(held_out);
     return code;
 }
 
@@ -527,7 +538,7 @@ static int explaining(void) {
 static int evaluate_it(struct dpmf_store *store, const struct dpmf_run *run) {
     const struct dpmf_evaluate_options options = {.size = sizeof options, .ranking = 2};
     struct dpmf_evaluation evaluation;
-    return dpmf_model_evaluate(model, store, store, &options, run, &evaluation, NULL);
+    return dpmf_model_evaluate(model, held_out, store, &options, run, &evaluation, NULL);
 }
 
 static int rank_candidates(struct dpmf_store *store, const struct dpmf_run *run) {
@@ -553,7 +564,7 @@ static int train_by_ials(struct dpmf_store *store, const struct dpmf_run *run) {
     options.snapshot = output_path;
     for (int exact = 0; exact < 2 && code == 0; exact++) {
         if (exact) options.ials.row_steps = 0;
-        code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL, NULL);
+        code = dpmf_train(store, held_out, output_path, &options, run, NULL, NULL, NULL, NULL);
     }
     unlink(output_path);
     return code;
@@ -572,8 +583,8 @@ static int continue_it(struct dpmf_store *store, const struct dpmf_run *run) {
         if (code == 0)
             code = dpmf_train(store, NULL, output_path, &train, run, NULL, NULL, NULL, NULL);
         if (code == 0)
-            code = dpmf_train_continue(output_path, store, store, output_path, &options, run, NULL,
-                                       NULL, NULL, NULL);
+            code = dpmf_train_continue(output_path, store, held_out, output_path, &options, run,
+                                       NULL, NULL, NULL, NULL);
     }
     unlink(output_path);
     unlink(second_path);
@@ -636,11 +647,11 @@ static int train_it(struct dpmf_store *store, const struct dpmf_run *run) {
     options.decay = 0.5; /* so that there may be more epochs afterwards */
     options.snapshot = second_path;
     options.snapshot_blocks = 1;
-    int code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL, NULL);
+    int code = dpmf_train(store, held_out, output_path, &options, run, NULL, NULL, NULL, NULL);
     if (code == 0) {
         options.resume = second_path;
         options.epochs++;
-        code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL, NULL);
+        code = dpmf_train(store, held_out, output_path, &options, run, NULL, NULL, NULL, NULL);
     }
     if (code < 0) remove_outputs();
     return code;
@@ -657,7 +668,7 @@ static int sample_by(struct dpmf_store *store, const struct dpmf_run *run, const
     options.sampler.chains = 2;
     options.sampler.average = true;
     options.sampler.trace = second_path;
-    int code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL, NULL);
+    int code = dpmf_train(store, held_out, output_path, &options, run, NULL, NULL, NULL, NULL);
     if (code < 0) unlink(second_path); /* it is drawn before the model is written */
     return code;
 }
@@ -938,7 +949,7 @@ static int evaluate_release(struct dpmf_store *store, const struct dpmf_run *run
     struct dpmf_error error;
     int code = dpmf_model_open(release_path, &release, &error);
     if (code == 0)
-        code = dpmf_model_evaluate(release, store, store, &options, run, &evaluation, &error);
+        code = dpmf_model_evaluate(release, held_out, store, &options, run, &evaluation, &error);
     dpmf_model_close(release);
     return code;
 }
