@@ -141,7 +141,8 @@ static bool reach_for(const struct summing *summing, struct worker_space *space,
                       size_t n) {
     if (!space->recent) return false;
     const uint64_t peak = summing->exact->peak(q, n);
-    assert(peak <= (uint64_t)1 << NOISY_SUM_BITS); /* or the squares would be beyond the bound */
+    /* Twice the largest at most, which the bound on the squares keeps within 2^bits. */
+    assert(peak <= (uint64_t)2 << NOISY_SUM_BITS);
     if (space->reach + peak > INT32_MAX) {
         const bool pays = space->added / 2 > summing->n_coordinates;
         move_recent(summing, space);
