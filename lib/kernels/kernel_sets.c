@@ -80,11 +80,11 @@ static const struct kernel_set avx2_set = {
 #endif
 
 #ifdef DPMF_KERNELS_AVX512
-/* Twice as much arithmetic a cycle: what rows wait for is the second-level cache, from shorter
- * rows on. Not so where vectors are halved; but without caches to go by, nothing of the machine
+/* Twice as much arithmetic a cycle: what rows wait for is the second-level cache, from shorter rows
+ * on. AMD's brings eight rows as well as four. Without caches to go by, nothing of the machine
  * counts. */
 static uint32_t avx512_lanes(size_t k, const struct host_caches *caches) {
-    return lanes_up_to(caches && !set_prefers_avx512() ? 768 : 128, k, caches);
+    return lanes_up_to(caches && set_is_amd() ? 768 : 128, k, caches);
 }
 
 static const struct kernel_set avx512_set = {

@@ -29,20 +29,42 @@ static inline bool set_has_avx512(void) {
            __builtin_cpu_supports("avx512vl");
 }
 
-/* Whether a processor computes vectors of 64 bytes in two halves, as AMD's family 19h (Zen 4) does.
- * `signature` is the eax of leaf 1 of cpuid. */
-static inline bool set_halves_vectors(const char vendor[12], unsigned signature) {
-    const unsigned base = (signature >> 8) & 0xf;
-    const unsigned family = base == 0xf ? base + ((signature >> 20) & 0xff) : base;
-    return memcmp(vendor, "AuthenticAMD", 12) == 0 && family == 0x19;
+/* Who made this processor, and which one it is (eax of leaf 1 of cpuid). */
+struct set_processor {
+    char vendor[12];
+    unsigned signature;
+};
+
+/* False where the processor does not tell. */
+static inline bool set_processor_read(struct set_processor *p) {
+    unsigned most, b, c, d, words[3];
+    if (!__get_cpuid(0, &most, &words[0], &words[2], &words[1])) return false;
+    if (!__get_cpuid(1, &p->signature, &b, &c, &d)) return false;
+    memcpy(p->vendor, words, sizeof p->vendor);
+    return true;
+}
+
+static inline bool set_made_by_amd(const struct set_processor *p) {
+    return memcmp(p->vendor, "AuthenticAMD", sizeof p->vendor) == 0;
+}
+
+/* Whether a processor computes vectors of 64 bytes in two halves, as AMD's family 19h (Zen 4)
+ * does. */
+static inline bool set_halves_vectors(const struct set_processor *p) {
+    const unsigned base = (p->signature >> 8) & 0xf;
+    const unsigned family = base == 0xf ? base + ((p->signature >> 20) & 0xff) : base;
+    return set_made_by_amd(p) && family == 0x19;
+}
+
+static inline bool set_is_amd(void) {
+    struct set_processor p;
+    return set_processor_read(&p) && set_made_by_amd(&p);
 }
 
 /* Where vectors are halved, the kernels of AVX2 are as fast at large k, and faster at small. */
 static inline bool set_prefers_avx512(void) {
-    unsigned most, vendor[3], signature, b, c, d;
-    if (!__get_cpuid(0, &most, &vendor[0], &vendor[2], &vendor[1])) return true;
-    if (!__get_cpuid(1, &signature, &b, &c, &d)) return true;
-    return !set_halves_vectors((const char *)vendor, signature);
+    struct set_processor p;
+    return !set_processor_read(&p) || !set_halves_vectors(&p);
 }
 #endif
 

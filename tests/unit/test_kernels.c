@@ -145,15 +145,21 @@ static void test_choice(void **state) {
 }
 
 #if defined(__x86_64__)
+static bool halves(const char *vendor, unsigned signature) {
+    struct set_processor p = {.signature = signature};
+    memcpy(p.vendor, vendor, sizeof p.vendor);
+    return set_halves_vectors(&p);
+}
+
 /* By the signatures of one of each: AVX-512 is chosen but where vectors of 64 bytes are halved. */
 static void test_halved_vectors(void **state) {
     (void)state;
-    assert_true(set_halves_vectors("AuthenticAMD", 0x00a10f11));  /* Zen 4, a server's */
-    assert_true(set_halves_vectors("AuthenticAMD", 0x00a60f12));  /* Zen 4, a desktop's */
-    assert_false(set_halves_vectors("AuthenticAMD", 0x00b00f21)); /* Zen 5 */
-    assert_false(set_halves_vectors("AuthenticAMD", 0x00870f10)); /* Zen 2 */
-    assert_false(set_halves_vectors("GenuineIntel", 0x000806f8)); /* Sapphire Rapids */
-    assert_false(set_halves_vectors("GenuineIntel", 0x00a10f11));
+    assert_true(halves("AuthenticAMD", 0x00a10f11));  /* Zen 4, a server's */
+    assert_true(halves("AuthenticAMD", 0x00a60f12));  /* Zen 4, a desktop's */
+    assert_false(halves("AuthenticAMD", 0x00b00f21)); /* Zen 5 */
+    assert_false(halves("AuthenticAMD", 0x00870f10)); /* Zen 2 */
+    assert_false(halves("GenuineIntel", 0x000806f8)); /* Sapphire Rapids */
+    assert_false(halves("GenuineIntel", 0x00a10f11));
     const struct kernel_set *set = kernel_set_choose("avx512"), *chosen = kernel_set_choose(NULL);
     if (!set) {
         print_message("this machine has no AVX-512\n");
@@ -162,6 +168,9 @@ static void test_halved_vectors(void **state) {
     assert_true((chosen == set) == set_prefers_avx512());
     for (size_t k = 1; k <= 4096; k += 15) /* --deterministic: nothing of the machine */
         assert_int_equal(set->lanes(k, NULL), k <= 128 || k >= 2048 ? 8 : 4);
+    const struct host_caches caches = {.l1 = 48 << 10, .l2 = 1 << 20, .l3 = 32 << 20};
+    assert_int_equal(set->lanes(256, &caches), set_is_amd() ? 8 : 4);
+    assert_int_equal(set->lanes(2048, &caches), 4);
 }
 #endif
 
