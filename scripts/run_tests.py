@@ -372,6 +372,20 @@ def on_other_machines(run):
     for name in "avx2", "avx512":
         if not sets.get(name):
             run.skip(f"unit tests, kernels {name}", "this machine has none")
+    if run.long:
+        golden_tests_on(run, [name for name in sets if sets[name]])
+
+
+def golden_tests_on(run, sets):
+    """What the command line prints is the same on every machine: memory in a hint, a shape, a
+    fallback."""
+    machines = [("DPMF_CACHES", "caches", shape)
+                for shape in ("32K,256K,8M", "48K,2M,260M", "64K,1M,none", "unknown")]
+    machines += [("DPMF_CORES", "cores", cores) for cores in ("1", "64")]
+    machines += [("DPMF_KERNELS", "kernels", name) for name in sets]
+    for variable, what, value in machines:
+        run.script(f"tests/cli/run.sh, {what} {value}", ["tests/cli/run.sh", "build/dpmf"],
+                   environment={variable: value})
 
 
 def scripts(run, disk):
