@@ -90,8 +90,8 @@ static void make_problem(struct problem *p, const struct kernel_set *set, size_t
     uint32_t rows = (uint32_t)(place->bytes / (stride * sizeof(float)));
     if (rows < 2 * lanes + 1) rows = 2 * lanes + 1;
     memset(p, 0, sizeof *p);
-    p->step =
-        (struct kernel_step){.k = set->padded_k(k), .offset = 3, .rate = 1e-3f, .bias_rate = 1e-3f};
+    p->step = (struct kernel_step){
+        .k = set->padded_k(k), .offset = 3, .rate = 1e-3f, .bias_rate = 1e-3f, .lead = 1};
     p->step.resident = make_side(RESIDENTS, k, stride, &p->row_bytes[0]);
     p->step.moving = make_side(rows + 1, k, stride, &p->row_bytes[1]); /* the last is the spare */
     for (int i = 0; i <= KERNEL_LANES; i++)

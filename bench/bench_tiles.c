@@ -82,7 +82,8 @@ static struct kernel_side make_side(uint64_t rows, size_t k, size_t stride) {
     return side;
 }
 
-static struct kernel_step make_step(const struct bench *bench, uint64_t first, bool user_resident) {
+static struct kernel_step make_step(const struct bench *bench, uint64_t first, bool user_resident,
+                                    bool is_far) {
     struct kernel_side u = bench->u;
     u.rows += first * u.stride;
     u.biases += first;
@@ -91,7 +92,8 @@ static struct kernel_step make_step(const struct bench *bench, uint64_t first, b
                                .k = bench->set->padded_k(bench->k),
                                .offset = 3,
                                .rate = 1e-3f,
-                               .bias_rate = 1e-3f};
+                               .bias_rate = 1e-3f,
+                               .lead = is_far ? tiling_far_lead(bench->tiling) : 1};
     for (int i = 0; i <= KERNEL_LANES; i++)
         step.decay[i] = step.bias_decay[i] = 1 - 1e-4f * (float)i;
     return step;
@@ -129,7 +131,7 @@ static double bare(const struct bench *bench, const uint64_t *sizes) {
     for (uint32_t size = 1; size <= KERNEL_LANES; size++)
         for (uint64_t i = 0; i < sizes[size]; i++, updates += size) chunks[at++].n = size;
     fill_chunks(bench, chunks, n);
-    const struct kernel_step step = make_step(bench, 0, false);
+    const struct kernel_step step = make_step(bench, 0, false, false);
     for (int round = 0; round < bench->rounds; round++) {
         const double begun = clock_of_thread();
         bench->set->sgd_tile(bench->k)(&step, chunks, n);
@@ -169,7 +171,8 @@ static void run_variant(const struct bench *bench, int variant, struct kernel_ch
                 bring_near(bench, copy, tile.n + KERNEL_AHEAD, variant);
                 chunks = copy;
             }
-            const struct kernel_step step = make_step(bench, first, user_resident);
+            const struct kernel_step step =
+                make_step(bench, first, user_resident, g == 0 || user_resident);
             const double begun = clock_of_thread();
             bench->set->sgd_tile(bench->k)(&step, chunks, (size_t)tile.n);
             seconds[g] += clock_of_thread() - begun;

@@ -54,6 +54,7 @@ struct kernel_step {
     float offset;
     float rate, bias_rate;
     float decay[KERNEL_LANES + 1], bias_decay[KERNEL_LANES + 1];
+    uint32_t lead; /* prefetched are the rows of the chunk so many further on, <= KERNEL_AHEAD */
 };
 
 /* Goes through n chunks. @return the sum of e^2 over all lanes in use */

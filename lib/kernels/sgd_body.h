@@ -132,12 +132,12 @@ INLINE eight large_dots(const float *a, float *const *b, const int m, const size
     return m > 4 ? eight_sums(one) : eight_sums_half(one);
 }
 
-/* All m moving rows and the resident one in one pass. On the way, the first `ahead` columns of the
- * chunk that comes next are prefetched. */
+/* All m moving rows and the resident one in one pass. On the way, the first `ahead` columns of a
+ * chunk to come are prefetched: the next, or one further on where rows come from afar. */
 INLINE void large_update(const struct kernel_step *s, const struct kernel_chunk *c, float *a,
                          float *const *b, const int m, const size_t k, const size_t ahead,
                          eight rate_e) {
-    const struct kernel_chunk *next = c + 1;
+    const struct kernel_chunk *next = c + s->lead;
     const float *next_a = row_of(&s->resident, next->resident), *next_b[KERNEL_LANES];
     const vec decay = vec_splat(s->decay[1]), decay_m = vec_splat(s->decay[m]);
     vec step[KERNEL_LANES];

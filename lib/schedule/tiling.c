@@ -277,6 +277,17 @@ static int users_that_fit(const struct tiling *tiling, const struct tiling_optio
     return refuse(options, least, error);
 }
 
+/* As far ahead as the first-level cache has room for the chunks on the way; three are enough for
+ * rows from memory. */
+static uint32_t far_lead(const struct tiling *tiling, const struct tiling_options *options) {
+    enum { FAR = 3 };
+    assert(FAR <= KERNEL_AHEAD);
+    const uint64_t chunk = (tiling->lanes + 1) * row_bytes(options);
+    uint32_t lead = 1;
+    while (lead < FAR && (lead + 2) * chunk <= options->caches.l1) lead++;
+    return lead;
+}
+
 static void set_superblocks(struct tiling *tiling, const struct tiling_options *options,
                             uint64_t users) {
     assert(users > 0);
@@ -284,6 +295,7 @@ static void set_superblocks(struct tiling *tiling, const struct tiling_options *
     tiling->n_superblocks = (size_t)((tiling->n_users + users - 1) / users);
     tiling->batch_users = at_least(options->caches.l2 / 2 / row_bytes(options), KERNEL_LANES);
     tiling->n_batches = (size_t)((users + tiling->batch_users - 1) / tiling->batch_users);
+    tiling->far_lead = far_lead(tiling, options);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -484,6 +496,8 @@ struct tiling_part tiling_part(const struct tiling *tiling, size_t part) {
 }
 
 uint32_t tiling_chunk_rows(const struct tiling *tiling) { return tiling->lanes; }
+
+uint32_t tiling_far_lead(const struct tiling *tiling) { return tiling->far_lead; }
 
 uint64_t tiling_checksum(const struct tiling *tiling) {
     const uint64_t sizes[] = {tiling->superblock_users, tiling->batch_users, tiling->lanes,

@@ -80,6 +80,10 @@ double tiling_mean_rating(const struct tiling *tiling);
 /* The moving rows that a chunk has at most. */
 uint32_t tiling_chunk_rows(const struct tiling *tiling);
 
+/* How many chunks ahead rows are prefetched that are not in the second-level cache: those of a
+ * group that the users of a superblock visit first, or whose users are resident. */
+uint32_t tiling_far_lead(const struct tiling *tiling);
+
 /* A checksum of everything that decides in which order ratings are visited. */
 uint64_t tiling_checksum(const struct tiling *tiling);
 

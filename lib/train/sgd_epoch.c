@@ -78,7 +78,8 @@ size_t sgd_epoch_thread_bytes(void) {
 /* ---- one tile -------------------------------------------------------------------------------- */
 
 static struct kernel_step make_step(const struct sgd_epoch *epoch,
-                                    const struct superblock_view *view, bool user_resident) {
+                                    const struct superblock_view *view, bool user_resident,
+                                    bool is_far) {
     const struct factor_matrix *V = &epoch->factors->items;
     const struct kernel_side users = {view->rows, view->biases, epoch->factors->users.stride};
     const struct kernel_side items = {V->rows, V->biases, V->stride};
@@ -91,6 +92,7 @@ static struct kernel_step make_step(const struct sgd_epoch *epoch,
         .bias_rate = epoch->rates.bias_rate,
         .decay = {1},
         .bias_decay = {1},
+        .lead = is_far ? tiling_far_lead(epoch->tiling) : 1,
     };
     for (int i = 1; i <= KERNEL_LANES; i++) {
         step.decay[i] = step.decay[i - 1] * (1 - epoch->rates.rate * epoch->rates.reg);
@@ -160,8 +162,9 @@ static void hold_users(const struct sgd_epoch *epoch, const struct superblock_vi
     hold_biases(view->biases, n, epoch->rates.user_hold);
 }
 
+/* `is_first`: of those that the superblock visits, so its users' vectors are not in any cache. */
 static void visit_tile(struct sgd_epoch *epoch, const struct superblock_view *view, size_t group,
-                       int worker) {
+                       bool is_first, int worker) {
     assert(group < tiling_n_groups(epoch->tiling));
     struct tile tile = tiling_tile(epoch->tiling, view->superblock, group);
     uint64_t first_row, n_rows;
@@ -178,7 +181,8 @@ static void visit_tile(struct sgd_epoch *epoch, const struct superblock_view *vi
     if (view->superblock == 0 && epoch->rates.item_hold != 0)
         hold_biases(epoch->factors->items.biases + first_row, n_rows, epoch->rates.item_hold);
     if (tile.n == 0) return;
-    const struct kernel_step step = make_step(epoch, view, user_resident);
+    const struct kernel_step step =
+        make_step(epoch, view, user_resident, is_first || user_resident);
     *sum = run_tile(epoch, view, group, tile, &step, worker);
 }
 
@@ -244,7 +248,7 @@ static void visit_freely(struct sgd_epoch *epoch, const struct superblock_view *
             continue;
         }
         idle = 0;
-        if (goes_on(epoch)) visit_tile(epoch, view, group, worker);
+        if (goes_on(epoch)) visit_tile(epoch, view, group, left == n, worker);
         leave_group(epoch, group);
         done[i] = 1;
         left--;
@@ -268,7 +272,7 @@ static void visit_in_order(struct sgd_epoch *epoch, const struct superblock_view
     const size_t end = epoch->groups.first + epoch->groups.n;
     for (size_t group = epoch->groups.first; group < end; group++) {
         if (!await_turn(epoch, group, view->superblock) || !goes_on(epoch)) return;
-        visit_tile(epoch, view, group, worker);
+        visit_tile(epoch, view, group, group == epoch->groups.first, worker);
         atomic_store_explicit(&epoch->group_turn[group].n, view->superblock + 1,
                               memory_order_release);
     }

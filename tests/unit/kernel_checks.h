@@ -174,7 +174,8 @@ static struct kernel_step kernel_checks_step(struct kernel_checks *t,
                                .k = t->set->padded_k(resident->k),
                                .offset = 0.5f,
                                .rate = 0.04f,
-                               .bias_rate = 0.03f};
+                               .bias_rate = 0.03f,
+                               .lead = kernel_checks_below(t, KERNEL_AHEAD + 1)};
     for (int i = 0; i <= KERNEL_LANES; i++) {
         step.decay[i] = powf(0.99f, (float)i);
         step.bias_decay[i] = powf(0.97f, (float)i);

@@ -11,13 +11,14 @@
 #include <cmocka.h>
 
 #include "cache_shapes.h"
+#include "kernels/row_layout.h"
 #include "schedule/tile_build.h"
 #include "schedule/tile_pack.h"
 #include "schedule/tiling.h"
 #include "store/store.h"
 #include "temp_dir.h"
 
-static struct temp_dir directory;
+    static struct temp_dir directory;
 static char path[TEMP_PATH_MAX];
 
 enum { USERS = 900, ITEMS = 400, RATINGS = 30000 };
@@ -320,11 +321,36 @@ static void test_packing(void **state) {
 }
 
 /* All of it for every shape of caches. */
+/* Rows are prefetched as far ahead as the first-level cache has room for, and one chunk at least. */
+static void test_far_lead(void **state) {
+    (void)state;
+    struct dpmf_store *store;
+    assert_int_equal(store_open_file(path, &store, NULL), 0);
+    const size_t ks[] = {64, 128, 256, 512, 1024, 4096};
+    uint32_t last = KERNEL_AHEAD;
+    for (size_t i = 0; i < sizeof ks / sizeof ks[0]; i++) {
+        struct tiling_options options = in_memory(ks[i], 2);
+        options.chunk_rows = 7;
+        struct tiling *tiling;
+        assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
+        const uint32_t lead = tiling_far_lead(tiling);
+        assert_in_range(lead, 1, last);
+        const size_t chunk = 8 * row_stride(ks[i]) * sizeof(float);
+        if (lead > 1) assert_true((lead + 1) * chunk <= caches.l1);
+        if (ks[i] == 64) assert_int_equal(lead, 3);
+        last = lead;
+        tiling_free(tiling);
+    }
+    assert_int_equal(last, 1);
+    dpmf_store_close(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_rating_once),  cmocka_unit_test(test_paper_tiers),
         cmocka_unit_test(test_rows_by_popularity), cmocka_unit_test(test_within_memory),
         cmocka_unit_test(test_second_thoughts),    cmocka_unit_test(test_packing),
+        cmocka_unit_test(test_far_lead),
     };
     int failed = 0;
     for (size_t i = 0; i < CACHE_SHAPES; i++) {
