@@ -1,4 +1,5 @@
 # What the environment says about the machine is used, and doctor says where it is from.
+unset DPMF_KERNELS # of the one who runs the tests
 show() { dpmf doctor | grep -E '^  (environment|tiles for|cores|memory|page size)|DPMF_'; }
 export DPMF_CORES=64 DPMF_RAM=8GiB DPMF_PAGE=64K
 DPMF_CACHES=32K,256K,8M show
