@@ -2,6 +2,7 @@
 JSON. Run by spark_als.py."""
 import json
 import sys
+import tempfile
 import time
 
 from pyspark.ml.evaluation import RegressionEvaluator
@@ -19,6 +20,10 @@ def load(path):
 
 ratings = load(asked["train"]).cache()
 count = ratings.count()
+# Without a place for checkpoints ALS keeps the history of every iteration: reading it back overflows
+# Java's stack after some twenty.
+checkpoints = tempfile.TemporaryDirectory()
+spark.sparkContext.setCheckpointDir(checkpoints.name)
 begun = time.perf_counter()
 model = ALS(rank=asked["k"], maxIter=asked["epochs"], seed=asked["seed"],
             coldStartStrategy="drop").fit(ratings)
