@@ -144,13 +144,9 @@ def main():
         rmse = float(
             numpy.sqrt(numpy.mean((numpy.asarray(predict(model, test), float) - test.rating)**2)))
     print(json.dumps({"seconds": seconds, "rmse": rmse}))
-    if asked["package"] == "pyspark":  # Java ends with us, and its time is ours
-        from pyspark import SparkContext
-        gateway = SparkContext._gateway
-        SparkContext._active_spark_context.stop()
-        gateway.shutdown()
-        gateway.proc.stdin.close()
-        gateway.proc.wait()
+    if asked["package"] == "pyspark":
+        from spark_java import end_java
+        end_java()
 
 
 main()

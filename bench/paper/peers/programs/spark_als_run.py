@@ -8,6 +8,7 @@ import time
 from pyspark.ml.evaluation import RegressionEvaluator
 from pyspark.ml.recommendation import ALS
 from pyspark.sql import SparkSession
+from spark_java import end_java
 
 asked = json.loads(sys.argv[1])
 spark = (SparkSession.builder.master(f"local[{asked['threads']}]").config(
@@ -34,3 +35,4 @@ if asked["test"]:
                                 metricName="rmse").evaluate(model.transform(load(asked["test"])))
     found["rmse_by_time"] = [[spent, error]]
 print(json.dumps(found))
+end_java()
