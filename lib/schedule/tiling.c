@@ -281,7 +281,7 @@ static int users_that_fit(const struct tiling *tiling, const struct tiling_optio
  * rows from memory. */
 static uint32_t far_lead(const struct tiling *tiling, const struct tiling_options *options) {
     enum { FAR = 3 };
-    assert(FAR <= KERNEL_AHEAD);
+    static_assert((int)FAR <= (int)KERNEL_AHEAD, "chunks past the end may be read");
     const uint64_t chunk = (tiling->lanes + 1) * row_bytes(options);
     uint32_t lead = 1;
     while (lead < FAR && (lead + 2) * chunk <= options->caches.l1) lead++;
