@@ -24,7 +24,7 @@ struct tiling {
     uint64_t n_users, n_items, n_ratings;
     size_t n_superblocks, n_groups, n_batches;
     uint64_t superblock_users, batch_users;
-    uint32_t far_lead; /* of tiling_far_lead */
+    uint32_t far_lead; /* chunks ahead, of rows from afar (tiling_far_lead) */
     uint32_t lanes;    /* ratings a chunk, at most */
     bool zip;          /* neighbouring chunks from different halves of a tile */
     struct superblock *superblocks;

@@ -321,7 +321,7 @@ static void test_packing(void **state) {
 }
 
 /* All of it for every shape of caches. */
-/* Rows are prefetched as far ahead as the first-level cache has room for, and one chunk at least. */
+/* Rows are prefetched as far ahead as the first-level cache has room for, at least one chunk. */
 static void test_far_lead(void **state) {
     (void)state;
     struct dpmf_store *store;

@@ -21,8 +21,8 @@ def load(path):
 
 ratings = load(asked["train"]).cache()
 count = ratings.count()
-# Without a place for checkpoints ALS keeps the history of every iteration: reading it back overflows
-# Java's stack after some twenty.
+# Without a place for checkpoints ALS keeps the history of every iteration: reading it back
+# overflows Java's stack after some twenty.
 checkpoints = tempfile.TemporaryDirectory()
 spark.sparkContext.setCheckpointDir(checkpoints.name)
 begun = time.perf_counter()
