@@ -1522,6 +1522,8 @@ struct dpmf_release_report {
     char release_id[40];         /* id of the release */
     bool is_popularity_alone;    /* a release of events in which taste counts nothing: the rule or
                                     the vote left it out, which both follow from noisy sums */
+    bool range_is_wide;          /* nearly all ratings lie within a tenth of the declared range: is
+                                    it theirs? A private number */
     const char *mechanism;       /* name of the mechanism */
 
     /* The ledger, without this release in `before_spending` and with it at the end. All 0 when the

@@ -214,6 +214,12 @@ static uint64_t coin_of(const struct builder *builder, const struct store_block 
     return coin;
 }
 
+/* Which part of the range -2 .. 2 holds this. */
+static int part_of(float y) {
+    const int part = (int)((y + 2) * ((float)RANGE_PARTS / 4));
+    return part < RANGE_PARTS ? part : RANGE_PARTS - 1;
+}
+
 /* The user's ratings that count, sorted by row, at most one a row. */
 static size_t take_ratings(const struct builder *builder, const struct store_block *block,
                            uint32_t u, struct packing *packing) {
@@ -231,6 +237,7 @@ static size_t take_ratings(const struct builder *builder, const struct store_blo
         if (row == no_row || !in_range) continue;
         first[n++] = (struct entry){
             .row = row, .y = options->are_events ? 1 : (float)((value - middle) / unit)};
+        if (!options->are_events) packing->counts.in_part[part_of(first[n - 1].y)]++;
     }
     sort_by_row(first, n, packing->spare);
     return trim(builder, block, u, first, keep_one_each(first, n), packing);
@@ -317,6 +324,8 @@ static int keep_packed(void *self, void *product, struct dpmf_error *error) {
     report->users_as_numbered_items += packing->counts.users_as_numbered_items;
     report->users_as_categories += packing->counts.users_as_categories;
     report->users_as_numbers += packing->counts.users_as_numbers;
+    for (int part = 0; part < RANGE_PARTS; part++)
+        report->in_part[part] += packing->counts.in_part[part];
     report->users += packing->n_users;
     report->ratings += packing->n_ratings;
     if (packing->n_users == 0) return 0;

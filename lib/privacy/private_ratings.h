@@ -43,6 +43,8 @@ struct private_ratings_options {
     uint64_t *users_of_id;
 };
 
+enum { RANGE_PARTS = 20 };
+
 /* For the curator's eyes alone: none of it may reach a release. */
 struct private_ratings_report {
     uint64_t users, ratings;
@@ -56,6 +58,9 @@ struct private_ratings_report {
      * or is a category of the features, or a number of them */
     uint64_t users_as_items, users_as_numbered_items, users_as_categories, users_as_numbers;
     uint64_t items_rated; /* items of the catalogue that anyone rated */
+    /* Ratings of these items within the range, by the equal part of it that they lie in; all 0 of
+     * events */
+    uint64_t in_part[RANGE_PARTS];
     bool on_disk;
 };
 

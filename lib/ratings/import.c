@@ -118,6 +118,23 @@ static void warn_of_headers(const struct import *import) {
     run->warn(run->warn_self, text);
 }
 
+/* A range that is far too wide refuses nothing: most likely it was declared for another scale. */
+static void warn_of_range(const struct import *import) {
+    enum { FEW = 100, MUCH_WIDER = 10 };
+    const struct dpmf_input_options *options = import->options;
+    const struct dpmf_run *run = import->run;
+    char text[DPMF_ERROR_TEXT_MAX];
+    double min, max;
+    if (!run->warn || !options->has_range || import->n_written < FEW) return;
+    store_writer_range(import->writer, &min, &max);
+    if (min == max || MUCH_WIDER * (max - min) > options->range_max - options->range_min) return;
+    dpmf_error_write(text, sizeof text,
+                     "all ratings are from %g to %g, at most a tenth of {rating-range %g:%g}: is "
+                     "that their scale?",
+                     min, max, options->range_min, options->range_max);
+    run->warn(run->warn_self, text);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 /* A store's blocks may be larger than chunks of text. What is wrong with a store will be told
@@ -326,6 +343,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         import.report->bytes_read = import.bytes_before;
         warn_of_memory(&import);
         warn_of_headers(&import);
+        warn_of_range(&import);
         time_ends_warn(&import.ends, import.run);
         import.report->bytes_spilled = rating_sorter_spilled(import.sorter);
         struct store_writer *writer = import.writer;

@@ -172,13 +172,15 @@ static int add_counts(const struct dpmf_cluster *cluster, struct private_ratings
         &counts->users_as_categories,
         &counts->users_as_numbers,
     };
-    enum { N = sizeof added / sizeof added[0] };
-    uint64_t sums[N + 1];
+    enum { N = sizeof added / sizeof added[0], ALL = N + 1 + RANGE_PARTS };
+    uint64_t sums[ALL];
     for (size_t i = 0; i < N; i++) sums[i] = *added[i];
     sums[N] = counts->on_disk;
-    int code = cluster_all_sum(cluster, sums, N + 1, error);
+    memcpy(sums + N + 1, counts->in_part, sizeof counts->in_part);
+    int code = cluster_all_sum(cluster, sums, ALL, error);
     for (size_t i = 0; i < N; i++) *added[i] = sums[i];
     counts->on_disk = sums[N] > 0;
+    memcpy(counts->in_part, sums + N + 1, sizeof counts->in_part);
     return code;
 }
 
@@ -202,6 +204,19 @@ static bool are_numbers_people(const struct private_ratings_report *counts) {
     enum { TOO_FEW = 20 };
     const uint64_t found = counts->users_as_numbers;
     return found >= TOO_FEW && found >= (counts->users + counts->users_left_out + 1) / 2;
+}
+
+/* Whether all ratings but stray ones lie within a tenth of the range: it was declared for another
+ * scale then, and what is learned of them is lost in noise made for the whole of it. */
+static bool is_range_wide(const struct private_ratings_report *counts) {
+    enum { FEW = 100 /* chance would leave some of so many elsewhere */ };
+    uint64_t all = 0, most = 0;
+    for (int part = 0; part < RANGE_PARTS; part++) {
+        const uint64_t next = part + 1 < RANGE_PARTS ? counts->in_part[part + 1] : 0;
+        if (counts->in_part[part] + next > most) most = counts->in_part[part] + next;
+        all += counts->in_part[part];
+    }
+    return all >= FEW && all - most <= all / 100;
 }
 
 static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct dpmf_error *error) {
@@ -241,6 +256,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
     report->ratings = counts.ratings;
     report->not_in_catalogue = counts.not_in_catalogue;
     report->out_of_range = counts.out_of_range;
+    report->range_is_wide = is_range_wide(&counts);
     report->users_left_out = counts.users_left_out;
     report->users_of_other_periods = counts.users_of_other_periods;
     report->users_without_time = counts.users_without_time;

@@ -68,6 +68,9 @@ int store_writer_open(struct store_writer **writer, const char *path, bool has_t
 int store_writer_append(struct store_writer *writer, const struct store_encoded *block,
                         struct dpmf_error *error);
 
+/* The smallest and the largest rating of the blocks so far; 0 where there are none. */
+void store_writer_range(const struct store_writer *writer, double *min, double *max);
+
 struct store_item {
     const char *id;
     uint32_t id_length;

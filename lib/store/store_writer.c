@@ -146,6 +146,12 @@ static int put_index(struct store_writer *writer, struct dpmf_error *error) {
     return code;
 }
 
+void store_writer_range(const struct store_writer *writer, double *min, double *max) {
+    assert(writer && min && max);
+    *min = writer->min;
+    *max = writer->max;
+}
+
 int store_writer_finish(struct store_writer *writer, const struct store_item *items, size_t n_items,
                         struct dpmf_error *error) {
     uint64_t items_offset = writer->written;

@@ -279,6 +279,11 @@ static bool tell_ratings(struct terminal *terminal, const struct dpmf_release_re
                                "check how it spells its items");
     alarms |= tell_dropped(terminal, report->out_of_range, whole, "outside the declared range",
                            "check --rating-range");
+    if (report->range_is_wide)
+        terminal_alert_print(terminal, "nearly all ratings lie within a tenth of the declared "
+                                       "range, and noise is made for all of it: check "
+                                       "--rating-range");
+    alarms |= report->range_is_wide;
     if (report->users_left_out > 0)
         terminal_note_print(terminal,
                             "%s left out (opted out, a line break in the id, or no usable ratings)",
@@ -497,6 +502,7 @@ static int print_json(const struct invocation *invocation, const struct dpmf_sto
     dpmf_json_uint(json, "users_as_items", report->users_as_items);
     dpmf_json_uint(json, "users_as_categories", report->users_as_categories);
     dpmf_json_bool(json, "catalogue_is_rated_set", report->catalogue_is_rated_set);
+    dpmf_json_bool(json, "range_is_wide", report->range_is_wide);
     losses_json(json, read);
     spent_json(json, &report->spent);
     if (is_sampled(report)) {

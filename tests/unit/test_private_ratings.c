@@ -119,6 +119,9 @@ static void test_what_counts(void **state) {
     assert_true(packing.entries[1].row == 2 && packing.entries[1].y == -2); /* the least of two */
     assert_int_equal(packing.counts.out_of_range, 2);
     assert_int_equal(packing.counts.not_in_catalogue, 1);
+    /* 5, 1 and 4, of 1 to 5: the ends belong to the first and the last part. */
+    for (int part = 0; part < RANGE_PARTS; part++)
+        assert_int_equal(packing.counts.in_part[part], part == 0 || part == 15 || part == 19);
     free_packing(&packing);
     catalogue_free(&made.catalogue);
 }

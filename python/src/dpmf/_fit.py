@@ -47,7 +47,7 @@ PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "noisy_rounds", "seconds"
                   "not_in_catalogue", "out_of_range",
                   "users_left_out", "wishes", "users_with_a_wish", "wishes_of_nobody",
                   "wishes_twice", "wishes_above", "users_as_items", "users_as_categories",
-                  "users_of_other_periods", "users_without_time")
+                  "users_of_other_periods", "users_without_time", "range_is_wide")
 
 SECONDS_TO_INTERRUPT = 5
 
@@ -440,6 +440,13 @@ def _tell_part(part: int, whole: int, where: str, check: str) -> bool:
     return part > 0 and alarms
 
 
+def _tell_wide(report: Any) -> bool:
+    if report.range_is_wide:
+        warn("nearly all ratings lie within a tenth of the declared range, and noise is made for "
+             "all of it: check rating_range", PrivacyWarning)
+    return bool(report.range_is_wide)
+
+
 def _tell_wishes(report: Any) -> bool:
     wishes = "wish" if report.wishes == 1 else "wishes"
     if report.wishes_twice:
@@ -512,6 +519,7 @@ def _tell_before_spending(report: Any) -> None:
     alarms = [
         _tell_part(report.not_in_catalogue, whole, "the catalogue", "how it spells its items"),
         _tell_part(report.out_of_range, whole, "the declared range", "rating_range"),
+        _tell_wide(report),
         _tell_wishes(report),
         _tell_people(report),
         _tell_periods(report)
