@@ -757,6 +757,28 @@ DPMF_API int dpmf_store_split(struct dpmf_store *store, const char *train, const
 DPMF_API int dpmf_store_check_apart(const struct dpmf_store *training,
                                     const struct dpmf_store *test, struct dpmf_error *error);
 
+/* Checks that a model can be judged by ratings that were held back from its training: they were
+ * kept apart from the training set, as dpmf_store_check_apart finds, are not nearly all in it, are
+ * of its kind and on its scale, and have users or items in common with it. Warns where that is so
+ * of a part of them. Training begins with this check; a program can make it earlier, before
+ * anything is spent.
+ *
+ * @param training  the training set
+ * @param valid     the ratings to judge by
+ * @param ranks     whether the model is to rank: it is then on no scale, and ranks no users and
+ *                  items but those of the training set
+ * @param run       who is warned; may be NULL
+ * @param error     receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_CONFLICT      they share ratings, or one of them holds events
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE  they are on another scale
+ * @error DPMF_ERR_INPUT_ID            they have nobody and nothing in common
+ * @error DPMF_ERR_STORE_CORRUPT       a store is damaged
+ */
+DPMF_API int dpmf_store_check_held_out(const struct dpmf_store *training,
+                                       const struct dpmf_store *valid, bool ranks,
+                                       const struct dpmf_run *run, struct dpmf_error *error);
+
 /* How a store was cut into shards. */
 struct dpmf_shard_report {
     uint64_t parts, users, ratings;        /* numbers of each */

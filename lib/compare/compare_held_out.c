@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "cluster/cluster.h"
 #include "compare/compare_scale.h"
@@ -111,6 +112,26 @@ static int check(const struct dpmf_store *training, const struct dpmf_store *val
     if (!ranks) code = compare_scale(valid, info.min, info.max, "the training set", run, error);
     if (code == 0) code = check_apart(training, valid, run, &common, &known, error);
     return code == 0 && known ? check_known(training, valid, &common, ranks, run, error) : code;
+}
+
+/* Ratings are no measure of a model of events, nor events of one of ratings. */
+static int check_kind(const struct dpmf_store *training, const struct dpmf_store *valid, bool ranks,
+                      struct dpmf_error *error) {
+    const bool events = store_holds_events(training);
+    if (ranks || store_holds_events(valid) == events) return 0;
+    return refuse(valid, DPMF_ERR_USAGE_CONFLICT,
+                  events ? "this holds ratings, and the training set events"
+                         : "this holds events, and the training set ratings",
+                  "validate on the other half of a {:split}", error);
+}
+
+int dpmf_store_check_held_out(const struct dpmf_store *training, const struct dpmf_store *valid,
+                              bool ranks, const struct dpmf_run *run, struct dpmf_error *error) {
+    struct dpmf_run own;
+    int code = arguments_check(error, "training valid", training, valid);
+    if (code == 0) code = run_take(&own, run, error);
+    if (code == 0) code = check_kind(training, valid, ranks, error);
+    return code == 0 ? check(training, valid, ranks, &own, error) : code;
 }
 
 int compare_held_out(const struct dpmf_store *training, const struct dpmf_store *valid, bool ranks,

@@ -531,7 +531,9 @@ static int show_error(struct invocation *invocation, const struct dpmf_input_opt
     struct dpmf_run run = invocation->run;
     bool ranks = false;
     run.cluster = NULL;
+    run.warn = NULL; /* check_valid has passed on what there is to warn of */
     int rc = dpmf_store_open(invocation->value[OPTION_VALID], input, &run, &valid, error);
+    run.warn = invocation->run.warn;
     if (rc == 0) rc = dpmf_model_open(invocation->value[OPTION_OUTPUT], &model, error);
     if (rc == 0) {
         dpmf_model_info(model, &info);
@@ -551,7 +553,15 @@ static int show_error(struct invocation *invocation, const struct dpmf_input_opt
     return rc;
 }
 
-/* Before anything is spent: ratings to measure on that were not kept apart would only be refused
+/* Whether the release will rank. */
+static bool is_to_rank(const struct invocation *invocation, const struct dpmf_store *store) {
+    struct dpmf_store_info info;
+    dpmf_store_info(store, &info);
+    return info.holds_events || options_is(invocation, OPTION_GOAL, "ranking") ||
+           options_is(invocation, OPTION_MECHANISM, "events");
+}
+
+/* Before anything is spent: ratings that say nothing of the release would only be refused
  * afterwards. */
 static int check_valid(struct invocation *invocation, const struct dpmf_input_options *input,
                        const struct dpmf_store *store, struct dpmf_error *error) {
@@ -559,7 +569,8 @@ static int check_valid(struct invocation *invocation, const struct dpmf_input_op
     struct dpmf_run run = invocation->run;
     run.cluster = NULL;
     int rc = dpmf_store_open(invocation->value[OPTION_VALID], input, &run, &valid, error);
-    if (rc == 0) rc = dpmf_store_check_apart(store, valid, error);
+    if (rc == 0)
+        rc = dpmf_store_check_held_out(store, valid, is_to_rank(invocation, store), &run, error);
     dpmf_store_close(valid);
     return rc;
 }
