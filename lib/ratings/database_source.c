@@ -60,6 +60,11 @@ int database_source_open(const char *text, const struct dpmf_input_options *opti
         error_hint(error, "leave {format} out");
         return DPMF_ERR_USAGE_CONFLICT;
     }
+    if (options->separator != 0) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "a database has no separator");
+        error_hint(error, "leave {separator} out");
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
     int code = database_source_check(text, error);
     if (code == 0) code = parse_source(text, &url, error);
     if (code < 0) return code;

@@ -36,6 +36,7 @@
 #include "ratings/import_state.h"
 #include "ratings/input_list.h"
 #include "ratings/likes.h"
+#include "ratings/store_source.h"
 #include "store/shard_set.h"
 
 #define MEBIBYTE (UINT64_C(1) << 20)
@@ -253,16 +254,31 @@ static const char *name_of(const char *input) {
     return strcmp(input, "-") == 0 ? "<stdin>" : input;
 }
 
+/* Whether an input is a store or a directory of shards. @return 0 or a negative code */
+static int input_is_store(const char *input, bool *is_set, bool *is_store) {
+    *is_set = *is_store = shard_set_is(input);
+    if (*is_set || database_url_is(input) || strcmp(input, "-") == 0) return 0;
+    return store_file_is(input, is_store, NULL);
+}
+
+/* What says how tables are read is for those inputs that are tables; where all are stores it would
+ * be ignored. What cannot be opened fails later, with its own words. */
+static int check_tables(const char *const *inputs, size_t n_inputs,
+                        const struct dpmf_input_options *options, struct dpmf_error *error) {
+    bool is_set, is_store = n_inputs > 0;
+    for (size_t i = 0; i < n_inputs && is_store; i++)
+        if (input_is_store(inputs[i], &is_set, &is_store) == DPMF_ERR_BASE_NO_MEMORY)
+            return error_no_memory(error);
+    return is_store ? store_source_check(inputs[0], options, error) : 0;
+}
+
 /* Whether an input is a store whose bad records were dropped one by one.
  * @return 0 or a negative code, also where it cannot be opened */
 static int store_drops_bad(const char *input, bool *drops) {
     struct dpmf_store *store = NULL;
-    const bool is_set = shard_set_is(input);
-    bool is_store = is_set;
-    int code = 0;
+    bool is_set, is_store;
     *drops = false;
-    if (!is_set && (database_url_is(input) || strcmp(input, "-") == 0)) return 0;
-    if (!is_set) code = store_file_is(input, &is_store, NULL);
+    int code = input_is_store(input, &is_set, &is_store);
     if (code < 0 || !is_store) return code;
     code = is_set ? shard_set_open(input, &store, NULL) : store_open_file(input, &store, NULL);
     if (code == 0)
@@ -296,8 +312,12 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
     struct dpmf_import_report unwanted_report;
     bool drops = false;
     if (report) memset(report, 0, sizeof *report);
-    if (!given && find_drops(inputs, n_inputs, options, &drops, error) < 0)
-        return DPMF_ERR_BASE_NO_MEMORY;
+    if (!given) {
+        int code = check_tables(inputs, n_inputs, options, error);
+        if (code < 0) return code;
+        if (find_drops(inputs, n_inputs, options, &drops, error) < 0)
+            return DPMF_ERR_BASE_NO_MEMORY;
+    }
     used.skip_bad = used.skip_bad || drops;
     bool may_be_empty = used.by_record || (used.skip_bad && (output || used.has_like));
     used.skip_bad |= used.by_record;

@@ -38,6 +38,16 @@ static int refuse_names(const struct dpmf_input_options *options, const char *pa
     return DPMF_ERR_USAGE_CONFLICT;
 }
 
+/* Only text has a separator. */
+static int refuse_separator(const struct dpmf_input_options *options, const char *name,
+                            struct dpmf_error *error) {
+    if (options->separator == 0) return 0;
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "{separator} is for text, and this is none");
+    error_hint(error, "leave it out");
+    error_place(error, strcmp(name, "-") == 0 ? "<stdin>" : name, 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
 /* A store is read in any order, which a pipe does not allow. */
 static int refuse_piped_store(const char *name, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "a ratings store cannot be read from a pipe");
@@ -46,11 +56,8 @@ static int refuse_piped_store(const char *name, struct dpmf_error *error) {
     return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
 }
 
-static int open_store(const char *path, const struct dpmf_input_options *options,
-                      struct source **source, struct dpmf_error *error) {
+static int open_store(const char *path, struct source **source, struct dpmf_error *error) {
     struct stat status;
-    int code = refuse_names(options, path, error);
-    if (code < 0) return code;
     if (strcmp(path, "-") == 0) return refuse_piped_store("<stdin>", error);
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
         return refuse_piped_store(path, error);
@@ -72,7 +79,8 @@ static int open_parquet(const char *path, const struct dpmf_input_options *optio
     const uint64_t memory = wait && wait->memory ? wait->memory : MEMORY_DEFAULT;
     struct arrow_table *table = NULL;
     if (strcmp(path, "-") == 0) return refuse_piped_parquet("<stdin>", error);
-    int code = parquet_reader_open(path, memory / 16, options->skip_bad, &table, error);
+    int code = refuse_separator(options, path, error);
+    if (code == 0) code = parquet_reader_open(path, memory / 16, options->skip_bad, &table, error);
     return code < 0 ? code : arrow_source_open(table, options, source, error);
 }
 
@@ -100,12 +108,11 @@ int source_open(const char *path, const struct dpmf_input_options *options,
     if (!automatic) {
         code = format_check(options->format, error);
         if (code != 0) return code;
-        if (strcmp(options->format, FORMAT_STORE) == 0)
-            return open_store(path, options, source, error);
+        if (strcmp(options->format, FORMAT_STORE) == 0) return open_store(path, source, error);
         if (strcmp(options->format, FORMAT_PARQUET) == 0)
             return open_parquet(path, options, wait, source, error);
     }
-    if (automatic && shard_set_is(path)) return open_store(path, options, source, error);
+    if (automatic && shard_set_is(path)) return open_store(path, source, error);
     struct input_stream *stream = NULL;
     code = input_stream_open(path, wait, &stream, error);
     if (code != 0) return code;
@@ -113,19 +120,20 @@ int source_open(const char *path, const struct dpmf_input_options *options,
     size_t n = input_stream_head(stream, &head);
     if (automatic && store_has_magic(head, n)) {
         input_stream_close(stream);
-        return open_store(path, options, source, error);
+        return open_store(path, source, error);
     }
     if (automatic && parquet_has_magic(head, n)) {
         input_stream_close(stream);
         return open_parquet(path, options, wait, source, error);
     }
-    if (automatic ? ipc_has_magic(head, n) : strcmp(options->format, FORMAT_ARROW) == 0)
-        return open_arrow(stream, options, wait, source, error);
-    code = refuse_names(options, path, error);
+    const bool is_arrow =
+        automatic ? ipc_has_magic(head, n) : strcmp(options->format, FORMAT_ARROW) == 0;
+    code = is_arrow ? refuse_separator(options, path, error) : refuse_names(options, path, error);
     if (code < 0) {
         input_stream_close(stream);
         return code;
     }
+    if (is_arrow) return open_arrow(stream, options, wait, source, error);
     return text_source_open_stream(stream, options, NULL, source, error);
 }
 

@@ -11,22 +11,23 @@
 #include "ratings/import.h"
 #include "ratings/input_list.h"
 #include "ratings/source.h"
+#include "ratings/store_source.h"
 #include "store/shard_set.h"
 #include "store/store.h"
 
 /* Whether the options ask for anything but the store as it is. */
 static bool changes_ratings(const struct dpmf_input_options *options) {
-    if (!options) return false;
     bool other_format = options->format && strcmp(options->format, "auto") != 0 &&
                         strcmp(options->format, "dpr") != 0;
-    return options->rescale || options->has_range || options->has_like || options->columns ||
-           options->separator || other_format;
+    return options->rescale || options->has_range || options->has_like || other_format;
 }
 
 static int open_shards(const char *path, const struct dpmf_input_options *options,
                        struct dpmf_store **store, struct dpmf_error *error) {
+    int code = store_source_check(path, options, error);
+    if (code < 0) return code;
     if (!changes_ratings(options)) return shard_set_open(path, store, error);
-    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "shards are read as they are");
+    code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "shards are read as they are");
     error_hint(error, "change the ratings when they are imported, and cut the result into shards");
     error_place(error, path, 0, 0);
     return code;
@@ -70,8 +71,11 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
     if (code < 0) return code;
     if (shard_set_is(path))
         return check_events(store, options, open_shards(path, options, store, error), error);
-    if (is_store && !changes_ratings(options))
-        return check_events(store, options, store_open_file(path, store, error), error);
+    if (is_store && !changes_ratings(options)) {
+        code = store_source_check(path, options, error);
+        if (code == 0) code = store_open_file(path, store, error);
+        return check_events(store, options, code, error);
+    }
     struct dpmf_import_report report;
     struct file_identity input;
     code = source_identify(path, &input, error);

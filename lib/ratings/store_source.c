@@ -5,6 +5,7 @@
 #include "ratings/store_source.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -101,6 +102,24 @@ static void close_store(struct source *source) {
 
 static uint64_t bytes_read(const struct source *source) {
     return atomic_load_explicit(&self_of(source)->bytes_read, memory_order_relaxed);
+}
+
+int store_source_check(const char *path, const struct dpmf_input_options *options,
+                       struct dpmf_error *error) {
+    const char *given = options->columns         ? "{columns}"
+                        : options->separator     ? "{separator}"
+                        : options->user_column   ? "{user-column}"
+                        : options->item_column   ? "{item-column}"
+                        : options->rating_column ? "{rating-column}"
+                        : options->time_column   ? "{time-column}"
+                                                 : NULL;
+    char text[80];
+    if (!given) return 0;
+    snprintf(text, sizeof text, "%s says how a table is read, and this is a ratings store", given);
+    error_set_text(error, DPMF_ERR_USAGE_CONFLICT, text);
+    error_hint(error, "leave it out; if its columns were mixed up, import the ratings again");
+    error_place(error, path, 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
 }
 
 int store_source_open(const char *path, struct source **source, struct dpmf_error *error) {

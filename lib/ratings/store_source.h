@@ -7,6 +7,11 @@
 
 #include "ratings/source.h"
 
+/* A store knows what its columns are: refuses what only says how tables are read, which would be
+ * ignored. @return 0 or DPMF_ERR_USAGE_CONFLICT */
+int store_source_check(const char *path, const struct dpmf_input_options *options,
+                       struct dpmf_error *error);
+
 int store_source_open(const char *path, struct source **source, struct dpmf_error *error);
 
 #endif

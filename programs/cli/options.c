@@ -641,6 +641,29 @@ struct dpmf_input_options options_input(const struct invocation *invocation) {
     return input;
 }
 
+/* Whether this may be a file whose columns options can name. */
+static bool may_be_table(const char *path) {
+    const enum dpmf_file_kind kind = dpmf_file_kind(path);
+    return kind == DPMF_FILE_NONE || kind == DPMF_FILE_OTHER;
+}
+
+struct dpmf_input_options options_input_of(const struct invocation *invocation, const char *path) {
+    static const enum option_id others[] = {OPTION_VALID, OPTION_HISTORY, OPTION_MINE};
+    struct dpmf_input_options input = options_input(invocation);
+    bool is_for_another = false;
+    if (dpmf_file_kind(path) != DPMF_FILE_STORE) return input;
+    for (size_t i = 0; i < invocation->n_operands; i++)
+        is_for_another |= may_be_table(invocation->operands[i]);
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        is_for_another |=
+            command_has(invocation, others[i]) && may_be_table(invocation->value[others[i]]);
+    if (!is_for_another) return input;
+    input.format = input.columns = NULL;
+    input.user_column = input.item_column = input.rating_column = input.time_column = NULL;
+    input.separator = 0;
+    return input;
+}
+
 int options_like(const struct invocation *invocation, bool *has_like, double *like) {
     *has_like = false;
     *like = 0;

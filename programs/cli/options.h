@@ -71,6 +71,10 @@ bool options_is_read(const char *path, const char *input);
 /* --format, --columns, --rescale, --rating-range and --on-error. */
 struct dpmf_input_options options_input(const struct invocation *invocation);
 
+/* The same for one of a command's inputs. A store knows its columns, and so what says how a table
+ * is read is left out for it where another input is one; where none is, the library refuses it. */
+struct dpmf_input_options options_input_of(const struct invocation *invocation, const char *path);
+
 /* Without --goal and --solver, the goal is chosen by what there is to learn from: events are
  * ranked, and a note says so. The input's layout says which they are, and not its values. @return
  * whether it was chosen */

@@ -123,10 +123,10 @@ int model_use_refuse_unread(const struct invocation *invocation) {
 }
 
 int model_use_ratings(struct invocation *invocation, enum option_id id, struct dpmf_store **store) {
-    struct dpmf_input_options input = options_input(invocation);
     struct dpmf_error error = {0};
     *store = NULL;
     if (!command_has(invocation, id)) return STATUS_DONE;
+    const struct dpmf_input_options input = options_input_of(invocation, invocation->value[id]);
     int rc = dpmf_store_open(invocation->value[id], &input, &invocation->run, store, &error);
     return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
 }

@@ -34,25 +34,26 @@ static int check_outputs(const struct invocation *invocation, struct dpmf_error 
     return rc;
 }
 
+static int open_ratings(struct invocation *invocation, const char *path, struct dpmf_store **store,
+                        struct dpmf_error *error) {
+    const struct dpmf_input_options input = options_input_of(invocation, path);
+    return dpmf_store_open(path, &input, &invocation->run, store, error);
+}
+
 int train_open_history(struct invocation *invocation, struct dpmf_store **history,
                        struct dpmf_error *error) {
-    const struct dpmf_input_options input = options_input(invocation);
     *history = NULL;
     return command_has(invocation, OPTION_HISTORY)
-               ? dpmf_store_open(invocation->value[OPTION_HISTORY], &input, &invocation->run,
-                                 history, error)
+               ? open_ratings(invocation, invocation->value[OPTION_HISTORY], history, error)
                : 0;
 }
 
 int train_open_stores(struct invocation *invocation, struct dpmf_store **store,
                       struct dpmf_store **valid, struct dpmf_error *error) {
-    const struct dpmf_input_options input = options_input(invocation);
     *store = *valid = NULL;
     int rc = check_outputs(invocation, error);
-    if (rc == 0)
-        rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, store, error);
+    if (rc == 0) rc = open_ratings(invocation, invocation->operands[0], store, error);
     if (rc == 0 && command_has(invocation, OPTION_VALID))
-        rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, valid,
-                             error);
+        rc = open_ratings(invocation, invocation->value[OPTION_VALID], valid, error);
     return rc;
 }

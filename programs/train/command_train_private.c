@@ -613,6 +613,17 @@ static struct dpmf_release_options fill(const struct invocation *invocation) {
     return options;
 }
 
+/* No record decides how others are read, and one that cannot be used is dropped: were the run
+ * refused for it, one person would decide over everyone's release. The range is looked at later,
+ * for the same reason. */
+static int fill_input(const struct invocation *invocation, const char *path,
+                      struct dpmf_input_options *input) {
+    *input = options_input_of(invocation, path);
+    input->by_record = true;
+    input->has_range = false;
+    return read_like(invocation, input);
+}
+
 /* In the library 0 stands for not declared. */
 static int check_users(const struct invocation *invocation) {
     if (!command_has(invocation, OPTION_DECLARED_USERS) ||
@@ -638,7 +649,7 @@ int train_private_run(struct invocation *invocation) {
     struct dpmf_release_options options = fill(invocation);
     struct before_spending before = {.terminal = &invocation->terminal};
     options.before_spending_self = &before;
-    struct dpmf_input_options input = options_input(invocation);
+    struct dpmf_input_options input, of_valid = {0};
     struct dpmf_release_report report;
     struct dpmf_store_info read = {0};
     struct dpmf_error error = {0};
@@ -647,7 +658,9 @@ int train_private_run(struct invocation *invocation) {
     int status = refuse_table(invocation);
     if (status == STATUS_DONE) status = check_unused(invocation);
     if (status == STATUS_DONE) status = check_sampler(invocation);
-    if (status == STATUS_DONE) status = read_like(invocation, &input);
+    if (status == STATUS_DONE) status = fill_input(invocation, invocation->operands[0], &input);
+    if (status == STATUS_DONE && command_has(invocation, OPTION_VALID))
+        status = fill_input(invocation, invocation->value[OPTION_VALID], &of_valid);
     if (status == STATUS_DONE && !options.research) status = refuse_metrics(invocation);
     if (status == STATUS_DONE) status = check_users(invocation);
     if (status == STATUS_DONE) status = read_budget(invocation, &options.ledger_budget);
@@ -655,17 +668,12 @@ int train_private_run(struct invocation *invocation) {
         status = ledger_words_offer(invocation);
     if (status != STATUS_DONE) return status;
 
-    /* No record decides how others are read, and one that cannot be used is dropped: were the run
-     * refused for it, one person would decide over everyone's release. The range is looked at
-     * later, for the same reason. */
-    input.by_record = true;
-    input.has_range = false;
     int rc = model_use_check_output(invocation, &error);
     if (rc == 0)
         rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc == 0 && command_has(invocation, OPTION_VALID) &&
         dpmf_cluster_rank(invocation->cluster) == 0)
-        rc = check_valid(invocation, &input, store, &error);
+        rc = check_valid(invocation, &of_valid, store, &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
     dpmf_store_info(store, &read);
     if (rc == 0) report_quiet_alerts(terminal, store);
@@ -679,7 +687,7 @@ int train_private_run(struct invocation *invocation) {
     /* The first rank alone has the release, and all of the ratings, so it measures by itself. */
     if (rc == 0 && command_has(invocation, OPTION_VALID) &&
         dpmf_cluster_rank(invocation->cluster) == 0)
-        rc = show_error(invocation, &input, store, &error);
+        rc = show_error(invocation, &of_valid, store, &error);
     dpmf_store_close(store);
     if (rc != 0) return report_error_print(invocation, &error);
 

@@ -461,7 +461,6 @@ static int check_ranking(const struct invocation *invocation, const struct dpmf_
 }
 
 static int run(struct invocation *invocation) {
-    struct dpmf_input_options input = options_input(invocation);
     struct dpmf_model *model = NULL;
     struct dpmf_store *test = NULL, *history = NULL;
     struct dpmf_error error = {0};
@@ -478,9 +477,12 @@ static int run(struct invocation *invocation) {
     if (status == STATUS_DONE) status = model_use_top(invocation, RANKING_MOST, &n);
     if (status == STATUS_DONE) status = model_use_open(invocation, &model);
     if (status == STATUS_DONE) status = check_ranking(invocation, model, &ranks);
-    if (status == STATUS_DONE && has_test &&
-        dpmf_store_open(invocation->operands[1], &input, &invocation->run, &test, &error) != 0)
-        status = report_error_print(invocation, &error);
+    if (status == STATUS_DONE && has_test) {
+        const struct dpmf_input_options input =
+            options_input_of(invocation, invocation->operands[1]);
+        if (dpmf_store_open(invocation->operands[1], &input, &invocation->run, &test, &error) != 0)
+            status = report_error_print(invocation, &error);
+    }
     if (status == STATUS_DONE) status = model_use_history(invocation, model, &history);
     if (status == STATUS_DONE && has_test)
         status = evaluate(invocation, model, test, history, asked, ranks ? (uint32_t)n : 0);

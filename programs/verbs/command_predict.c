@@ -305,16 +305,21 @@ static void hint_at_ratings(const struct predicting *predicting, struct dpmf_err
         "and items {history RATINGS}");
 }
 
+static int read_pairs(struct invocation *invocation, struct predicting *predicting,
+                      struct dpmf_error *error) {
+    const char *pairs = invocation->operands[1];
+    const struct dpmf_input_options input = options_input_of(invocation, pairs);
+    return dpmf_pairs_read(pairs, &input, &invocation->run, take_pair_row, predicting, error);
+}
+
 static int predict_all(struct invocation *invocation, struct predicting *predicting) {
     struct dpmf_error error = {0};
     const struct dpmf_run *run = &invocation->run;
-    const struct dpmf_input_options input = options_input(invocation);
     int rc;
     if (command_has(invocation, OPTION_ITEM))
         rc = take_named(invocation, predicting, &error);
     else if (!predicting->is_own)
-        rc = dpmf_pairs_read(invocation->operands[1], &input, run, take_pair_row, predicting,
-                             &error);
+        rc = read_pairs(invocation, predicting, &error);
     else if (invocation->n_operands > 1)
         rc = dpmf_table_read(invocation->operands[1], "item", run, take_item_row, predicting,
                              &error);

@@ -246,19 +246,30 @@ static void write_word(FILE *out, const char *text) {
     putc('\'', out);
 }
 
+static void write_options(FILE *out, const struct invocation *invocation, const enum option_id *ids,
+                          size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (!command_has(invocation, ids[i])) continue;
+        fprintf(out, " --%s ", options_name(invocation, ids[i]));
+        write_word(out, invocation->value[ids[i]]);
+    }
+}
+
 /* The options that shape a model or its ratings and that are not looked for. */
 static void write_passed_on(FILE *out, const struct invocation *invocation) {
     static const enum option_id passed[] = {
-        OPTION_LIKE,     OPTION_COUNT_WEIGHT, OPTION_ROW_STEPS, OPTION_DECAY,
-        OPTION_SEED,     OPTION_KERNELS,      OPTION_MEMORY,    OPTION_THREADS,
-        OPTION_FORMAT,   OPTION_COLUMNS,      OPTION_SEPARATOR, OPTION_RESCALE,
-        OPTION_ON_ERROR, OPTION_RATING_RANGE,
+        OPTION_LIKE,    OPTION_COUNT_WEIGHT, OPTION_ROW_STEPS,    OPTION_DECAY,
+        OPTION_SEED,    OPTION_KERNELS,      OPTION_MEMORY,       OPTION_THREADS,
+        OPTION_RESCALE, OPTION_ON_ERROR,     OPTION_RATING_RANGE,
     };
-    for (size_t i = 0; i < COUNT_OF(passed); i++) {
-        if (!command_has(invocation, passed[i])) continue;
-        fprintf(out, " --%s ", options_name(invocation, passed[i]));
-        write_word(out, invocation->value[passed[i]]);
-    }
+    static const enum option_id of_tables[] = {
+        OPTION_FORMAT,      OPTION_COLUMNS,       OPTION_SEPARATOR,   OPTION_USER_COLUMN,
+        OPTION_ITEM_COLUMN, OPTION_RATING_COLUMN, OPTION_TIME_COLUMN,
+    };
+    write_options(out, invocation, passed, COUNT_OF(passed));
+    if (dpmf_file_kind(invocation->operands[0]) != DPMF_FILE_STORE)
+        write_options(out, invocation, of_tables, COUNT_OF(of_tables));
+    if (command_has(invocation, OPTION_EVENTS)) fputs(" --events", out);
 }
 
 static char *make_command(const struct invocation *invocation, const struct dpmf_trial *best) {
@@ -467,9 +478,14 @@ static void take_goal(struct tuning *tuning, const struct dpmf_store *store) {
     options_like(invocation, &tuning->train.ials.has_like, &tuning->train.ials.like);
 }
 
+static int open_ratings(struct invocation *invocation, const char *path, struct dpmf_store **store,
+                        struct dpmf_error *error) {
+    const struct dpmf_input_options input = options_input_of(invocation, path);
+    return dpmf_store_open(path, &input, &invocation->run, store, error);
+}
+
 static int run(struct invocation *invocation) {
     struct tuning tuning = {.invocation = invocation};
-    struct dpmf_input_options input = options_input(invocation);
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL, *valid = NULL;
     int status = check_usage(invocation);
@@ -484,11 +500,9 @@ static int run(struct invocation *invocation) {
     if (command_has(invocation, OPTION_OUTPUT))
         rc = dpmf_output_check_kind(invocation->value[OPTION_OUTPUT], DPMF_FILE_CHECKPOINT,
                                     &invocation->run, &error);
-    if (rc == 0)
-        rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    if (rc == 0) rc = open_ratings(invocation, invocation->operands[0], &store, &error);
     if (rc == 0 && command_has(invocation, OPTION_VALID))
-        rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
-                             &error);
+        rc = open_ratings(invocation, invocation->value[OPTION_VALID], &valid, &error);
     if (rc == 0) take_goal(&tuning, store);
     if (rc == 0) rc = record(invocation, &error);
     status = rc == 0 ? tune(&tuning, store, valid) : report_error_print(invocation, &error);
