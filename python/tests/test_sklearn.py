@@ -56,10 +56,28 @@ class Pairs(unittest.TestCase):
         for frame in (pandas.DataFrame({"userId": USERS, "movieId": ITEMS}),
                       # by name, in any order
                       pandas.DataFrame({"movieId": ITEMS, "userId": USERS}),
+                      # one name decides the other
+                      pandas.DataFrame({"item": ITEMS, "who": USERS}),
+                      pandas.DataFrame({"item": ITEMS, "a": USERS}),
+                      pandas.DataFrame({"thing": ITEMS, "user": USERS}),
+                      pandas.DataFrame({"title": ITEMS, "user": USERS}),
+                      pandas.DataFrame({"member_number": USERS, "item": ITEMS}),
+                      pandas.DataFrame({"user": USERS, "thing": ITEMS}),
                       pandas.DataFrame({"a": USERS, "b": ITEMS})):
             model = dpmf.Model(**self.settings).fit(frame, RATINGS)
             self.assertTrue(np.array_equal(model.item_factors_, self.expected.item_factors_))
             self.assertEqual(model.score(frame, RATINGS), self.expected.score(X, RATINGS))
+            model.partial_fit(frame, RATINGS)
+            self.assertEqual(model.users_.tolist(), self.expected.users_.tolist())
+        for names in (("rating", "user"), ("user", "timestamp"), ("a", "member"),
+                      ("friend", "member"), ("item", "title"), ("user", "uid")):
+            frame = pandas.DataFrame(dict(zip(names, (ITEMS, USERS))))
+            for ask in (lambda: dpmf.Model(epsilon=1).fit(frame, RATINGS),
+                        lambda: dpmf.Model(**self.settings).fit(frame, RATINGS),
+                        lambda: model.partial_fit(frame, RATINGS),
+                        lambda: model.predict(frame), lambda: model.score(frame, RATINGS)):
+                with self.assertRaisesRegex(dpmf.InputError, "not those of a user and an item"):
+                    ask()
 
 
 @unittest.skipIf(sklearn is None, "there is no scikit-learn")

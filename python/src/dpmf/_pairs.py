@@ -8,12 +8,14 @@ from typing import Any, Optional
 import numpy as np
 import numpy.typing as npt
 
-from ._frames import frame_of
+from ._frames import Frame, frame_of, role_of
+from ._native import lib
+from .errors import InputError
 
 
 def pairs_of(table: Any) -> Optional[tuple[Any, Any]]:
     """The users and the items of a table of two columns; None for anything else. Columns whose
-    names say what they are may be in any order; otherwise users come first."""
+    names say what they are may be in any order; where no name does, users come first."""
     shape = getattr(table, "shape", None)
     if shape is None:  # a list of pairs, as scikit-learn accepts it too
         if not isinstance(table, list) or not table or not all(
@@ -26,9 +28,24 @@ def pairs_of(table: Any) -> Optional[tuple[Any, Any]]:
     if frame is None:
         values = np.asarray(table)
         return np.ascontiguousarray(values[:, 0]), np.ascontiguousarray(values[:, 1])
-    users, items = frame.places("user"), frame.places("item")
-    named = len(users) == len(items) == 1
-    return frame.column(users[0] if named else 0), frame.column(items[0] if named else 1)
+    user = _place_of_users(frame)
+    return frame.column(user), frame.column(1 - user)
+
+
+def _place_of_users(frame: Frame) -> int:
+    """One name that is known decides which column the other is. What they are called is not
+    repeated: where a file's header is missing, the names are someone's record."""
+    first, second = (role_of(name) for name in frame.names)
+    things = ("item", "title", "")
+    if first == "user" and second in (*things, "person") or first in ("person", "") and \
+            second in things:
+        return 0
+    if second == "user" and first in (*things, "person") or (first, second) in (
+            ("item", "person"), ("title", "person"), ("item", "")):
+        return 1
+    raise InputError(lib.DPMF_ERR_INPUT_HEADER,
+                     "the names of the table's two columns are not those of a user and an item",
+                     'name them "user" and "item"')
 
 
 def r_squared(truth: Any, predicted: npt.NDArray[np.float64], weights: Any) -> float:
