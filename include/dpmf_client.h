@@ -539,7 +539,7 @@ enum dpmf_reason {
 struct dpmf_score {
     double total;            /* the score */
     double crowd;            /* liked by everyone: the same for all people */
-    double habit;            /* how the person rates: the same for all items */
+    double habit;            /* how the person rates, for all items; 0 in a model that ranks */
     double taste;            /* the person's taste, times the dial; 0 for an average item */
     double rating;           /* the predicted rating, not clamped; NaN in a model that ranks */
     enum dpmf_reason reason; /* why the item is in a list */
@@ -628,9 +628,9 @@ DPMF_API void dpmf_ratings_mark(const struct dpmf_own_rating *ratings, size_t n,
  * @param order    what the list is ordered by; may be NULL: the default
  * @param item     the number of the item to explain
  * @param score    receives the score and its parts
- * @param shares   receives n numbers, which add up to score->taste; in a model that ranks, to crowd
- *                 and taste together. Ratings of unknown items, and those superseded by a later
- *                 rating of the same item, have 0. May be NULL when n is 0
+ * @param shares   receives n numbers, which add up to score->taste. Ratings of unknown items, and
+ *                 those superseded by a later rating of the same item, have 0. May be NULL when n
+ *                 is 0
  * @param error    receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite

@@ -46,7 +46,8 @@ const struct verb verb_explain = {
     .paragraphs =
         {
             "Fits a user to the ratings, holding the items of the model still, and takes the score "
-            "of the item apart: liked by everyone, how the user rates, and the user's taste. The "
+            "of the item apart: liked by everyone, how the user rates, and the user's taste; in a "
+            "model that ranks, nobody rates, and there are the other two. The "
             "part of taste is then shared out among the ratings: first those that speak for the "
             "item, then those that speak against it, the largest first, each with their sum. Where "
             "taste adds little, no rating is named: the item is popular with nearly everyone, or "
@@ -57,9 +58,11 @@ const struct verb verb_explain = {
             "With --by rating the predicted rating is taken apart in the same way; it is not "
             "clamped to the scale.",
             MINE_PARAGRAPH,
-            "With --json it prints an object with item, score and its parts crowd, habit and "
-            "taste, reason (taste, crowd or neither), prediction (the rating; in a model that "
-            "ranks, the score), offset, item_bias, for and against (each with ratings, their "
+            "With --json it prints an object with item, score and its parts crowd, habit (0 in a "
+            "model that ranks) and taste, reason (taste, crowd or neither), prediction (the "
+            "rating; "
+            "in a model that ranks, the score), offset, item_bias, for and against (each with "
+            "ratings, their "
             "number, and sum), ratings and unknown_items, and then, the largest first, one object "
             "per line with because, rating, share (of taste) and rank; and titles where "
             "--catalogue has them.",
@@ -93,6 +96,7 @@ struct explaining {
     struct invocation *invocation;
     struct dpmf_model *model;
     bool of_events; /* what the model learned from are events, not ratings */
+    bool ranks;     /* it predicts no ratings, and how someone rates means nothing to it */
     struct catalogue catalogue;
     uint64_t item;
     struct own_ratings own;
@@ -250,7 +254,7 @@ static void print_page(const struct explaining *e, const struct reason *reasons,
     if (!isnan(e->score.rating))
         printf("; the rating you would give is %.*f", e->places - 2, e->score.rating);
     printf("\n\n  %8.*f  liked by everyone\n", e->places, e->score.crowd);
-    printf("  %+8.*f  how you rate\n", e->places, e->score.habit);
+    if (!e->ranks) printf("  %+8.*f  how you rate\n", e->places, e->score.habit);
     printf("  %+8.*f  your taste\n", e->places, e->score.taste);
     if (e->score.reason != DPMF_REASON_TASTE) return; /* no rating is the reason */
     print_side(e, &e->speaks_for, true, reasons, n);
@@ -330,6 +334,7 @@ static int run(struct invocation *invocation) {
         struct dpmf_model_info info;
         dpmf_model_info(e.model, &info);
         e.of_events = info.is_of_events;
+        e.ranks = strcmp(info.goal, "ranking") == 0;
     }
     if (status == STATUS_DONE)
         status = model_use_find(invocation, e.model, MODEL_ITEM, invocation->value[OPTION_ITEM],

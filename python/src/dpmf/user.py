@@ -58,10 +58,10 @@ class Explanation(NamedTuple):
     is due to, those that speak for the item most first.
 
     ``score == crowd + habit + taste`` and ``taste == shares.sum()``, except for rounding: what
-    everyone likes, how someone rates, and their own taste (in a model that ranks, the shares add up
-    to crowd and taste together). `reason` is "taste"; "crowd" where taste adds little to what is
-    popular with nearly everyone; or "neither". `prediction` is the predicted rating, not clamped;
-    in a model that ranks, the score.
+    everyone likes, how someone rates (0 in a model that ranks, where nobody rates), and their own
+    taste. `reason` is "taste"; "crowd" where taste adds little to what is popular with nearly
+    everyone; or "neither". `prediction` is the predicted rating, not clamped; in a model that
+    ranks, the score.
     """
 
     prediction: float
