@@ -605,6 +605,17 @@ DPMF_API int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t ite
  */
 DPMF_API double dpmf_model_similar_by_chance(const struct dpmf_model *model, double cosine);
 
+/* The same where it puts a list of similar items in doubt: in a release, whose noise allows few
+ * factors, where chance would give a quarter of the list, and not where all items are in it.
+ *
+ * @param model   the model
+ * @param n       the number of items in the list
+ * @param cosine  the cosine of the last of them
+ * @return the number of items; 0 where it is too small to be said, and without a model
+ */
+DPMF_API double dpmf_model_similar_in_doubt(const struct dpmf_model *model, size_t n,
+                                            double cosine);
+
 /* A person's own rating. */
 struct dpmf_own_rating {
     uint64_t item; /* number of the item */

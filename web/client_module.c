@@ -323,6 +323,12 @@ EXPORT(int32_t, similar, double item, uint32_t n) {
     return give_list(dpmf_model_similar(model, (uint64_t)item, n, list, &error));
 }
 
+/* How many titles would be as similar by chance as the last of n, whose cosine this is; 0 where it
+ * is too few to be said. */
+EXPORT(double, in_doubt, uint32_t n, double cosine) {
+    return dpmf_model_similar_in_doubt(model, n, cosine);
+}
+
 /* NaN of an unknown item. Not clamped to the scale. */
 EXPORT(double, predict, double item) {
     return check_item(item) < 0 ? NAN : dpmf_user_predict(model, user, (uint64_t)item);

@@ -67,6 +67,13 @@ double dpmf_model_similar_by_chance(const struct dpmf_model *model, double cosin
     return others * fmax(sine_power(k - 2, c) / sine_power(k - 2, -1), 0);
 }
 
+double dpmf_model_similar_in_doubt(const struct dpmf_model *model, size_t n, double cosine) {
+    static const double noted = 0.25; /* share of the list that chance would give */
+    if (!model || model->kind != MODEL_RELEASE || n + 1 >= model->factors.items.n) return 0;
+    const double chance = dpmf_model_similar_by_chance(model, cosine);
+    return chance >= fmax(noted * (double)n, 1) ? chance : 0;
+}
+
 /* Vectors that predicted no better than averages are all 0. */
 static bool has_vectors(const struct dpmf_model *model) {
     for (uint64_t i = 0; i < model->factors.items.n; i++)

@@ -3,7 +3,6 @@
  * vectors; for someone with ratings of their own, those they have not rated, with
  * what is expected of them. Fed by a model and, perhaps, someone's ratings.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,9 +67,6 @@ const struct verb verb_similar = {
 /* ---- what it does ---------------------------------------------------------------------------- */
 
 enum { TOP_MOST = 100000 };
-
-/* Share of a list that chance would give, from which on that is said. */
-static const double CHANCE_NOTED = 0.25;
 
 struct comparing {
     struct invocation *invocation;
@@ -139,12 +135,9 @@ static bool score_all(struct comparing *c, const struct dpmf_scored_item *items,
 
 /* A release has as many factors as its noise allows, which may be too few to tell items apart. */
 static void note_chance(struct comparing *c, const struct dpmf_scored_item *items, size_t n) {
-    const double chance = dpmf_model_similar_by_chance(c->model, items[n - 1].score);
-    const bool is_all = n + 1 >= c->info.items;
+    const double chance = dpmf_model_similar_in_doubt(c->model, n, items[n - 1].score);
     char text[300];
-    if (strcmp(c->info.kind, "release") != 0 || is_all ||
-        !(chance >= fmax(CHANCE_NOTED * (double)n, 1)))
-        return;
+    if (chance == 0) return;
     snprintf(text, sizeof text,
              "%s tell few items apart: of %s in random directions, %s would be as similar as the "
              "last of these by chance",
@@ -175,9 +168,8 @@ static int find_similar(struct comparing *c) {
     struct dpmf_error error = {0};
     size_t room = c->n + c->own.n; /* some of the most alike may be rated */
     if (c->info.factors == 0)
-        return refuse_vectors(c, strcmp(c->info.goal, "ranking") == 0
-                                     ? "it holds popularity alone"
-                                     : "it holds biases alone");
+        return refuse_vectors(c, strcmp(c->info.goal, "ranking") == 0 ? "it holds popularity alone"
+                                                                      : "it holds biases alone");
     if (room > c->info.items) room = (size_t)c->info.items;
     struct dpmf_scored_item *items = calloc(room + 1, sizeof *items);
     if (items == NULL) return model_use_no_memory();

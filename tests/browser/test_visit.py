@@ -9,12 +9,13 @@ import os
 import re
 import time
 
+import numpy as np
 from selenium.webdriver.common.keys import Keys
 
 import release_file
 from test_page import ATTEMPTS, CONTRAST, WIDE
 from material import (Listener, Served, be_still, import_ratings, pick_list, press_in_pick,
-                      rate_by_search, stars_of, type_text)
+                      rate_by_search, saying, stars_of, type_text)
 
 
 def tile_titles(page):
@@ -210,6 +211,39 @@ def test_kept_for_later(page, material):
     press_in_pick(page, 5, "Keep")
     assert (page.texts("#later .title") == [titles[4], titles[1]] and
             page.text("#later-count") == "2")
+def test_what_is_similar_by_chance(page, material):
+    """Random vectors of 300 titles are alike by chance; those of thirty groups are not."""
+    random = np.random.default_rng(1)
+    groups = np.repeat(random.standard_normal((30, 40)), 10, axis=0)
+
+    def open_page(name, vectors):
+        _, metadata, tensors = material.made_up(name, 300, vectors.shape[1])
+        tensors["item_factors"] = vectors.astype("<f4")
+        release = release_file.release_bytes(metadata, tensors)
+        statement = saying("made up", json.loads(metadata["dpmf.statement"]))
+        page.open(material.variant(name, release=release, statement=statement,
+                                   titles=[f"Title {i + 1}" for i in range(300)]))
+        page.find("#pick-list .title").click()
+        return material.write(name + ".safetensors", release)
+
+    path = open_page("few", random.standard_normal((300, 3)))
+    words = r"This list says little: by chance alone, (\d+) titles? would be as similar"
+    said = re.match(words, page.text("#sheet-doubt"))
+    assert said, page.text("#sheet-doubt")
+    item = page.run("return dpmf.picks[0].item")
+    told = material.dpmf("similar", path, "--item", str(item + 1), "-n", "8", "--json")
+    assert round(json.loads(told.splitlines()[-1])["by_chance"]) == int(said[1]), told
+    page.find("#sheet-alike").click()
+    assert re.search(words, page.text("#picks-lead")), page.text("#picks-lead")
+    page.find("#alike-end").click()
+    assert "by chance" not in page.text("#picks-lead")
+    open_page("many", groups + 0.1 * random.standard_normal((300, 40)))
+    assert page.text("#sheet-doubt") == "" and page.texts("#sheet-similar .title")
+    page.press(Keys.ESCAPE)
+    press_in_pick(page, 1, "More like this")
+    assert page.text("#picks-lead").startswith("Liked by the same people, the most alike first.")
+
+
     assert pick_list(page) == titles, "what is kept may still be recommended"
     assert page.text("#pick-list li:nth-child(2) .doing .quiet") == "Kept"
     rows = list(csv.reader(io.StringIO(page.run("return dpmf.exportText()"))))

@@ -46,6 +46,14 @@ function sliding(work) {
     });
 }
 
+// ---- similar titles -------------------------------------------------------------------------------------------------
+
+/* Where few factors tell few titles apart, a sentence that says how much of a list of similar ones could be chance; "" elsewhere. */
+function doubtOf(near) {
+    const chance = near.length > 0 ? wasm.in_doubt(near.length, near.at(-1).score) : 0;
+    return chance > 0 ? t("similarChance", { n: Math.round(chance) }) : "";
+}
+
 // ---- covers ---------------------------------------------------------------------------------------------------------
 
 /* The publisher's picture of a title, or null. It is data within the page: nothing is loaded. */

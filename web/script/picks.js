@@ -152,7 +152,8 @@ function fillPick(row, { item }, at) {
 
 function picksLead() {
     if (picks.length === 0) return t(isFiltered() ? "picksNoneFiltered" : "picksNone");
-    if (alike !== null) return t("picksLeadAlike");
+    if (alike !== null) /* what was just rated or hidden stays in its place, and has no score */
+        return [t("picksLeadAlike"), doubtOf(picks.filter(({ score }) => !Number.isNaN(score)))].filter(Boolean).join(" ");
     if (release.factors === 0) return t("picksFlat");
     const isByRating = !release.hasDial && !scale.hearts; /* a release without counts: nothing is known of who knows a title */
     if (ratings.size === 0) return t(isByRating ? "picksStartLeadRating" : "picksStartLead");

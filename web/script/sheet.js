@@ -15,6 +15,7 @@ function openSheet(item) {
     const near = release.factors > 0 ? askList("similar", item, 8) : [];
     $("sheet-similar-heading").hidden = $("sheet-alike").hidden = near.length === 0;
     $("sheet-similar").replaceChildren(...near.map((entry) => make("li", {}, titleButton(entry.item))));
+    $("sheet-doubt").textContent = doubtOf(near);
     if (!$("sheet").open) $("sheet").showModal();
     $("sheet-title").focus();
     $("sheet").scrollTop = 0;

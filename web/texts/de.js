@@ -133,6 +133,7 @@ TEXTS.de = {
     sheetPointsHearts: "Was über seinen Platz in der Liste entscheidet, in Punkten",
     sheetSimilar: "Ähnliche Titel",
     sheetHide: "Nichts für mich",
+    similarChance: ["Diese Liste besagt wenig: Durch bloßen Zufall wäre {n} Titel so ähnlich wie der letzte darin.", "Diese Liste besagt wenig: Durch bloßen Zufall wären {n} Titel so ähnlich wie der letzte darin."],
     sheetUnhide: "Wieder empfehlen",
     sheetExpected: "{value} von {max} würden Sie vermutlich geben",
     sheetExpectedOwn: "{value} von {max} würden Sie vermutlich geben, Ihre eigene Bewertung eingerechnet",

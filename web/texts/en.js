@@ -137,6 +137,7 @@ TEXTS.en = {
     sheetPointsHearts: "What decides its place in the list, in points",
     sheetSimilar: "Similar titles",
     sheetHide: "Not for me",
+    similarChance: ["This list says little: by chance alone, {n} title would be as similar as the last one in it.", "This list says little: by chance alone, {n} titles would be as similar as the last one in it."],
     sheetUnhide: "Recommend it again",
     sheetExpected: "{value} of {max} is the rating we think you would give",
     sheetExpectedOwn: "{value} of {max} is the rating we think you would give, your own rating of it included",

@@ -133,6 +133,7 @@ TEXTS.es = {
     sheetPointsHearts: "Lo que decide su lugar en la lista, en puntos",
     sheetSimilar: "Títulos parecidos",
     sheetHide: "No es para mí",
+    similarChance: ["Esta lista dice poco: por puro azar, {n} título sería tan parecido como el último.", "Esta lista dice poco: por puro azar, {n} títulos serían tan parecidos como el último."],
     sheetUnhide: "Recomendarlo otra vez",
     sheetExpected: "{value} de {max} es la puntuación que creemos que darías",
     sheetExpectedOwn: "{value} de {max} es la puntuación que creemos que darías, incluida la tuya",

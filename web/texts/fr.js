@@ -133,6 +133,7 @@ TEXTS.fr = {
     sheetPointsHearts: "Ce qui décide de sa place dans la liste, en points",
     sheetSimilar: "Titres semblables",
     sheetHide: "Pas pour moi",
+    similarChance: ["Cette liste dit peu de chose : par simple hasard, {n} titre serait aussi proche que le dernier.", "Cette liste dit peu de chose : par simple hasard, {n} titres seraient aussi proches que le dernier."],
     sheetUnhide: "Le recommander à nouveau",
     sheetExpected: "{value} sur {max} est la note que vous donneriez, pensons-nous",
     sheetExpectedOwn: "{value} sur {max} est la note que vous donneriez, pensons-nous, votre propre note comprise",

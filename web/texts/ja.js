@@ -133,6 +133,7 @@ TEXTS.ja = {
     sheetPointsHearts: "一覧での位置を決める点数の内訳",
     sheetSimilar: "似た作品",
     sheetHide: "興味なし",
+    similarChance: ["このリストはあまり当てになりません。偶然だけでも {n} 作品が最後の作品と同じくらい似ます。"],
     sheetUnhide: "またおすすめする",
     sheetExpected: "{max} 点中 {value} 点を付けると予想されます",
     sheetExpectedOwn: "{max} 点中 {value} 点を付けると予想されます (ご自身の評価を含む)",

@@ -29,9 +29,6 @@ from .history import History, Titles, read_history
 from .statement import PrivacyStatement
 from .user import Explanation, Ratings, Recommendations, User, clip_to_scale, order_of
 
-# The share of a list of similar items that chance would give, from which on that is said.
-CHANCE_NOTED = 0.25
-
 PathLike = Union[str, "os.PathLike[str]"]
 
 
@@ -742,13 +739,13 @@ class Model(Measured):
         count = check(lib.dpmf_model_similar(shelf.file.model, number, len(scored),
                                              pointer("struct dpmf_scored_item *", scored), error),
                       error)
-        if count and shelf.file.is_release:
-            chance = lib.dpmf_model_similar_by_chance(shelf.file.model, scored["score"][count - 1])
+        doubt = (lib.dpmf_model_similar_in_doubt(shelf.file.model, count,
+                                                 scored["score"][count - 1]) if count else 0)
+        if doubt:
             info = shelf.file.info
-            if count + 1 < info.items and chance >= CHANCE_NOTED * count:
-                warn(f"{info.factors} noisy factor{'s' if info.factors > 1 else ''} tell few items "
-                     f"apart: of {info.items} items in random directions, {chance:.0f} would be as "
-                     "similar as the last of these by chance")
+            warn(f"{info.factors} noisy factor{'s' if info.factors > 1 else ''} tell few items "
+                 f"apart: of {info.items} items in random directions, {doubt:.0f} would be as "
+                 "similar as the last of these by chance")
         return shelf.ranked(scored[:count])
 
     def explain(self, ratings: Ratings, item: Id, taste: Optional[float] = None,
