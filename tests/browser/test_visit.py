@@ -171,6 +171,35 @@ def test_hearts_equal_the_command_line(page, material):
     ])
 
 
+def test_hearts_are_no_ratings_in_words(page, material):
+    page.open(events_page(material))
+    for text, words in [("item\n3\n17\n", "2 titles loaded."),
+                        ("item,rating\n5,5\nx,5\n", "1 title loaded; 1 line left out:"),
+                        ("item\nx\n", "Nothing in that file could be used."),
+                        ("item,rating\n7,often\n", "Nothing in that file could be used."),
+                        ("user,item\n1,3\n2,4\n", "That file is about 2 people.")]:
+        page.run("dpmf.importText(arguments[0])", text)
+        assert page.text("#notice").startswith(words), (text, page.text("#notice"))
+    page.find("#remember").click()
+    assert page.text("#notice").startswith("What you like is kept in this browser"), "remembered"
+    page.find("#remember").click()
+    page.find("#forget").click()
+    assert page.text("#sure").strip().startswith("Forget what you like"), page.text("#sure")
+    page.find("#sure-no").click()
+    page.find("#pick-list .title").click()
+    page.press(Keys.ESCAPE)
+    for language in ["en", "de", "fr", "es", "ja"]:
+        page.run(
+            "const m = document.getElementById('language'); m.value = arguments[0]; "
+            "m.dispatchEvent(new Event('change'))", language)
+        said = page.run("return document.querySelector('main').innerText")
+        for word in ["rating", "rated", "stars", "Bewert", "Sterne", "note ", "notes",
+                     "puntua", "estrellas", "評価"]:
+            assert word not in said, (language, word)
+    page.run("const m = document.getElementById('language'); m.value = 'en'; "
+             "m.dispatchEvent(new Event('change')); dpmf.forget()")
+
+
 def test_a_statement_of_events_is_one_of_events(page, material):
     metadata, tensors = release_file.read_release(
         os.path.join(material.folder, "events.safetensors"))
@@ -182,35 +211,6 @@ def test_a_statement_of_events_is_one_of_events(page, material):
 # ---- recommendations ----------------------------------------------------------------------------
 
 
-def test_more_like_this(page, material):
-    page.open("file://" + material.page)
-    import_ratings(page, material)
-    before, item = pick_list(page), page.run("return dpmf.picks[2].item")
-    press_in_pick(page, 3, "More like this")
-    assert page.text("#picks-heading") == f"More like {before[2]}" and page.focused() == "picks"
-    similar = page.run("return dpmf.similar(arguments[0], 30).map(({ item }) => dpmf.titles[item])",
-                       item)
-    rated = set(page.texts("#rated .title"))
-    assert pick_list(page) == [title for title in similar if title not in rated][:10]
-    assert (not page.is_shown("#dial-box") and
-            page.texts("#pick-list .why")[0] == f"Liked by those who like {before[2]}")
-    page.find("#alike-end").click()
-    assert pick_list(page) == before and page.text("#picks-heading") == "For you"
-    be_still(page)
-    page.find("#pick-list .title").click()
-    page.find("#sheet-alike").click()
-    assert (not page.run("return document.getElementById('sheet').open") and
-            page.text("#picks-heading") == f"More like {before[0]}")
-
-
-def test_kept_for_later(page, material):
-    page.open("file://" + material.page)
-    import_ratings(page, material)
-    titles = pick_list(page)
-    press_in_pick(page, 2, "Keep")
-    press_in_pick(page, 5, "Keep")
-    assert (page.texts("#later .title") == [titles[4], titles[1]] and
-            page.text("#later-count") == "2")
 def test_what_is_similar_by_chance(page, material):
     """Random vectors of 300 titles are alike by chance; those of thirty groups are not."""
     random = np.random.default_rng(1)
@@ -244,6 +244,35 @@ def test_what_is_similar_by_chance(page, material):
     assert page.text("#picks-lead").startswith("Liked by the same people, the most alike first.")
 
 
+def test_more_like_this(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material)
+    before, item = pick_list(page), page.run("return dpmf.picks[2].item")
+    press_in_pick(page, 3, "More like this")
+    assert page.text("#picks-heading") == f"More like {before[2]}" and page.focused() == "picks"
+    similar = page.run("return dpmf.similar(arguments[0], 30).map(({ item }) => dpmf.titles[item])",
+                       item)
+    rated = set(page.texts("#rated .title"))
+    assert pick_list(page) == [title for title in similar if title not in rated][:10]
+    assert (not page.is_shown("#dial-box") and
+            page.texts("#pick-list .why")[0] == f"Liked by those who like {before[2]}")
+    page.find("#alike-end").click()
+    assert pick_list(page) == before and page.text("#picks-heading") == "For you"
+    be_still(page)
+    page.find("#pick-list .title").click()
+    page.find("#sheet-alike").click()
+    assert (not page.run("return document.getElementById('sheet').open") and
+            page.text("#picks-heading") == f"More like {before[0]}")
+
+
+def test_kept_for_later(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material)
+    titles = pick_list(page)
+    press_in_pick(page, 2, "Keep")
+    press_in_pick(page, 5, "Keep")
+    assert (page.texts("#later .title") == [titles[4], titles[1]] and
+            page.text("#later-count") == "2")
     assert pick_list(page) == titles, "what is kept may still be recommended"
     assert page.text("#pick-list li:nth-child(2) .doing .quiet") == "Kept"
     rows = list(csv.reader(io.StringIO(page.run("return dpmf.exportText()"))))

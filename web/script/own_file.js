@@ -29,10 +29,11 @@ function giveFile(name, text) {
 }
 
 function saveFile() {
-    giveFile("my-ratings.csv", exportText());
+    const file = scale.hearts ? "my-likes.csv" : "my-ratings.csv";
+    giveFile(file, exportText());
     isSaved = true;
     showRisk();
-    notice(t("saved", { n: ratings.size + later.size + hidden.size, file: "my-ratings.csv" }));
+    notice(t("saved", { n: ratings.size + later.size + hidden.size, file }));
 }
 
 /* Rows of fields with the line each begins in, at most so many. */
