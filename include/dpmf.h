@@ -2287,7 +2287,8 @@ struct dpmf_evaluation {
  * @return 0 or a negative code
  * @error DPMF_ERR_USAGE_VALUE         an option cannot be used
  * @error DPMF_ERR_USAGE_CONFLICT      several processes, and a release with a history, or different
- *                                     options; or events where the model learns from ratings
+ *                                     options; events where the model learns from ratings, or with
+ *                                     a like
  * @error DPMF_ERR_IO_*                a store cannot be read
  * @error DPMF_ERR_STORE_CORRUPT       a store is damaged
  * @error DPMF_ERR_RATINGS_NONE_LEFT   there are no test ratings

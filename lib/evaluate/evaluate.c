@@ -410,8 +410,14 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     uint64_t first_user;
     int code = score_order_find(model, options ? options->order : NULL, &evaluator.order, error);
     if (code == 0 && store_n_ratings(test) == 0)
-        code =
-            error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to evaluate with");
+        code = error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no %s to evaluate with",
+                         store_holds_events(test) ? "events" : "ratings");
+    if (code == 0 && options->has_like && store_holds_events(test)) {
+        code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "this holds events, to which likes do not apply");
+        error_hint(error, "leave {like} out");
+        error_place(error, store_path(test), 0, 0);
+    }
     if (code == 0 && store_holds_events(test) && model_predicts_ratings(model) &&
         evaluator.ranking == 0) {
         code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
