@@ -121,12 +121,15 @@ static int take_only_user(struct own_reading *reading, struct dpmf_store *store,
     struct taking taking = {.own = reading->own};
     dpmf_store_info(store, &info);
     if (info.users > 1) {
-        int code = error_set(error, DPMF_ERR_INPUT_COUNT,
-                             "there are ratings of %llu users, and {ratings} takes one person's",
-                             (unsigned long long)info.users);
+        int code =
+            error_set(error, DPMF_ERR_INPUT_COUNT,
+                      "there are %s of %llu users, and {ratings} takes one person's",
+                      info.holds_events ? "events" : "ratings", (unsigned long long)info.users);
         error_hint(error,
-                   "give one person's ratings, with a first line that names the columns, such as "
-                   "item,rating; or {history RATINGS} {user ID}");
+                   "give one person's %s, with a first line that names the columns, such as "
+                   "item,%s; or {history RATINGS} {user ID}",
+                   info.holds_events ? "events" : "ratings",
+                   info.holds_events ? "count" : "rating");
         error_place(error, reading->name, 0, 0);
         return code;
     }
@@ -183,13 +186,18 @@ static int refuse_missing(const struct own_reading *reading, struct dpmf_error *
     const char *mine = reading->path;
     if (dpmf_model_find_item(reading->model, mine, strlen(mine)) == UINT64_MAX) {
         int code = error_system(error, ENOENT, "open", mine);
-        error_hint(error,
-                   "check the path; ratings can also be given as ITEM:RATING, such as {ratings "
-                   "dune:5,solaris:3.5}");
+        if (reading->info.is_of_events)
+            error_hint(error, "check the path; events can also be given as ITEM or ITEM:COUNT, "
+                              "such as {ratings dune,solaris:3}");
+        else
+            error_hint(error,
+                       "check the path; ratings can also be given as ITEM:RATING, such as {ratings "
+                       "dune:5,solaris:3.5}");
         return code;
     }
     int code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                         "{ratings %s}: there is no such file, and the item has no rating", mine);
+                         "{ratings %s}: there is no such file, and the item has no %s", mine,
+                         reading->info.is_of_events ? "count" : "rating");
     error_hint(error, "for the item: {ratings %.100s%s}; for a file: check the path", mine,
                reading->ranks ? ":1" : ":RATING");
     return code;

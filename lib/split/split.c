@@ -37,7 +37,7 @@ static const char *const SIDE_NAMES[N_SIDES] = {"training", "test"};
 struct split_worker {
     uint32_t *item_ratings[N_SIDES]; /* an item has at most one rating of each of 2^32 users */
     uint64_t ratings[N_SIDES], users[N_SIDES]; /* a user counts on the side of their first rating */
-    uint64_t at_cut[N_SIDES]; /* ratings of the second of a cut by time */
+    uint64_t at_cut[N_SIDES];                  /* ratings of the second of a cut by time */
     uint64_t sides;   /* digests of the users' ratings and their sides, added up */
     uint8_t *is_test; /* sides of the current block's ratings */
     size_t is_test_capacity;
@@ -198,13 +198,13 @@ static void warn_of_ties(const struct split *split) {
     uint64_t at_cut[N_SIDES] = {0};
     char text[DPMF_ERROR_TEXT_MAX];
     for (int w = 0; w < split->n_workers; w++)
-        for (int side = 0; side < N_SIDES; side++)
-            at_cut[side] += split->workers[w].at_cut[side];
+        for (int side = 0; side < N_SIDES; side++) at_cut[side] += split->workers[w].at_cut[side];
     if (at_cut[TRAIN] == 0 || !split->run->warn) return;
     snprintf(text, sizeof text,
              "of the second of the cut, %" PRIu64 " of %" PRIu64
-             " ratings are in the training set, at random: time does not divide them",
-             at_cut[TRAIN], at_cut[TRAIN] + at_cut[TEST]);
+             " %s are in the training set, at random: time does not divide them",
+             at_cut[TRAIN], at_cut[TRAIN] + at_cut[TEST],
+             store_holds_events(split->store) ? "events" : "ratings");
     split->run->warn(split->run->warn_self, text);
 }
 

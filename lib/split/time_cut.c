@@ -34,7 +34,7 @@ struct dated {
 
 struct cut_worker {
     struct time_ends ends; /* the first pass */
-    uint64_t *part;                /* how many ratings in each part of the window */
+    uint64_t *part;        /* how many ratings in each part of the window */
     struct dated *collected;
     size_t n_collected, capacity;
 };
@@ -216,8 +216,7 @@ static int make_workers(struct cut_search *search, const struct dpmf_run *run,
 /* The window then spans all times. */
 static struct time_ends merge_ends(struct cut_search *search) {
     struct time_ends all = {0};
-    for (int w = 0; w < search->n_workers; w++)
-        time_ends_merge(&all, &search->workers[w].ends);
+    for (int w = 0; w < search->n_workers; w++) time_ends_merge(&all, &search->workers[w].ends);
     search->window = (struct window){false, 0, time_to_key(all.first), time_to_key(all.last)};
     return all;
 }
@@ -230,12 +229,15 @@ static void warn_of_times(const struct dpmf_store *store, const struct time_ends
     char text[DPMF_ERROR_TEXT_MAX];
     if (!run || !run->warn) return;
     dpmf_store_info(store, &info);
+    const char *what = info.holds_events ? "events" : "ratings";
     if (!info.is_temporary) time_ends_warn(ends, run);
-    if (wanted > ends->n)
-        run->warn(run->warn_self, "fewer ratings have a time than the test set should hold: "
-                                  "all of them are in it");
+    if (wanted > ends->n) {
+        snprintf(text, sizeof text,
+                 "fewer %s have a time than the test set should hold: all of them are in it", what);
+        run->warn(run->warn_self, text);
+    }
     if (none == 0) return;
-    snprintf(text, sizeof text, "ratings without a time, in the training set: %" PRIu64, none);
+    snprintf(text, sizeof text, "%s without a time, in the training set: %" PRIu64, what, none);
     run->warn(run->warn_self, text);
 }
 
@@ -252,9 +254,12 @@ int time_cut_find(const struct dpmf_store *store, double fraction, uint64_t seed
         if (code == 0) ends = merge_ends(&search);
     }
     if (code == 0 && ends.n == 0) {
-        code = error_set(error, DPMF_ERR_RATINGS_NO_TIMES, "no rating has a time");
+        const bool events = store_holds_events(store);
+        code = error_set(error, DPMF_ERR_RATINGS_NO_TIMES, "no %s has a time",
+                         events ? "event" : "rating");
         error_place(error, store_path(store), 0, 0);
-        error_hint(error, "split at random or by user, or import the ratings with timestamps");
+        error_hint(error, "split at random or by user, or import the %s with timestamps",
+                   events ? "events" : "ratings");
     }
     if (code == 0) {
         uint64_t wanted = (uint64_t)llround(fraction * (double)store_n_ratings(store));

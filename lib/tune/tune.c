@@ -160,9 +160,10 @@ static int hold_back(struct tune *tune, struct dpmf_error *error) {
     int code = trial_files_split(&tune->files, tune->store, &split, &tune->trial_run,
                                  &tune->own_store, &tune->own_valid, error);
     if (code == DPMF_ERR_RATINGS_NONE_LEFT) {
-        error_set(error, code, "there are too few ratings to hold some of them back");
+        const char *what = store_holds_events(tune->store) ? "events" : "ratings";
+        error_set(error, code, "there are too few %s to hold some of them back", what);
         error_place(error, store_path(tune->store), 0, 0);
-        error_hint(error, "give ratings to validate on, or hold back another share");
+        error_hint(error, "give %s to validate on, or hold back another share", what);
         return code;
     }
     tune->store = tune->own_store;
@@ -304,10 +305,13 @@ static struct dpmf_train_options trial_options(const struct tune *tune) {
 
 /* NDCG of nobody is no number. */
 static int refuse_no_wanted(const struct tune *tune, struct dpmf_error *error) {
+    const bool events = store_holds_events(tune->valid);
     int code = error_set(error, DPMF_ERR_RATINGS_NONE_LEFT,
-                         "none of the ratings held back is a like of a known user");
+                         events ? "none of the events held back is of a known user"
+                                : "none of the ratings held back is a like of a known user");
     error_place(error, store_path(tune->valid), 0, 0);
-    error_hint(error, "give ratings to validate on, or hold back another share");
+    error_hint(error, "give %s to validate on, or hold back another share",
+               events ? "events" : "ratings");
     return code;
 }
 

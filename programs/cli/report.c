@@ -157,7 +157,9 @@ static void print_details(struct terminal *terminal, const struct dpmf_import_re
     if (!terminal->verbose) return;
     terminal_phases_print(terminal);
     terminal_note_print(terminal, "  %-12s %s", "speed",
-                        text_rate(rate(report->ratings, report->seconds), "ratings").text);
+                        text_rate(rate(report->ratings, report->seconds),
+                                  report->holds_events ? "events" : "ratings")
+                            .text);
     terminal_note_print(terminal, "  %-12s %s", "read", text_bytes(report->bytes_read).text);
     terminal_note_print(terminal, "  %-12s %s", "spilled", text_bytes(report->bytes_spilled).text);
     terminal_note_print(terminal, "  %-12s %s", "format", report->format);
@@ -189,7 +191,7 @@ int report_import_print(struct invocation *invocation, const char *output,
     const char *one = report_record(report->holds_events);
     terminal_progress_end(terminal);
     if (report->ratings == 0)
-        terminal_alert_print(terminal, "there are no usable ratings: the store is empty");
+        terminal_alert_print(terminal, "there are no usable %ss: the store is empty", one);
     if (terminal->quiet) report_other_headers(terminal, report->other_headers);
     if (report->duplicates > 0 && report->holds_events && !liked)
         snprintf(duplicates, sizeof duplicates, "; %s of repeated pairs, counts added",
@@ -216,8 +218,7 @@ int report_import_print(struct invocation *invocation, const char *output,
         terminal_note_print(terminal, "%s below --like: not events",
                             text_count(report->not_liked, "rating").text);
     terminal_note_print(terminal, "read as %s", report_layout(&report->layout).text);
-    if (report->unused[0])
-        terminal_note_print(terminal, "columns not used: %s", report->unused);
+    if (report->unused[0]) terminal_note_print(terminal, "columns not used: %s", report->unused);
     print_details(terminal, report);
     return command_has(invocation, OPTION_JSON) ? print_json(output, report) : STATUS_DONE;
 }

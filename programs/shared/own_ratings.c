@@ -156,6 +156,8 @@ static void note_diary(struct invocation *invocation, const struct catalogue *ca
 static void note_unknown(struct invocation *invocation, const struct dpmf_model *model,
                          const struct own_ratings *own) {
     const char *id = own->info.first_unknown;
+    struct dpmf_model_info info;
+    dpmf_model_info(model, &info);
     char first[2 * MODEL_HINT_MAX] = "", hint[MODEL_HINT_MAX];
     if (id != NULL && id[0] != '\0') {
         model_use_suggest(model, MODEL_ITEM, id, hint);
@@ -165,7 +167,7 @@ static void note_unknown(struct invocation *invocation, const struct dpmf_model 
     }
     terminal_note_print(&invocation->terminal,
                         "%s of items that the model does not know: left out%s",
-                        text_count(own->unknown, "rating").text, first);
+                        text_count(own->unknown, report_record(info.is_of_events)).text, first);
 }
 
 static void warn_number(struct terminal *terminal, const char *before, uint64_t n,
@@ -205,7 +207,10 @@ void own_ratings_note(struct invocation *invocation, const struct dpmf_model *mo
         note_diary(invocation, catalogue, model, found->diary);
     else if (own->unknown > 0)
         note_unknown(invocation, model, own);
-    if (own->n == 0)
+    if (own->n == 0 && info.is_of_events)
+        terminal_warning_print(terminal, "there is no event of an item that the model knows: these "
+                                         "are the items that everyone likes best");
+    else if (own->n == 0)
         terminal_warning_print(terminal,
                                "there is no rating of an item that the model knows: items "
                                "are judged by their biases alone");

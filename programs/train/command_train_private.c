@@ -213,17 +213,25 @@ static void fill_sampler(const struct invocation *invocation,
 
 /* ---- what the curator is told ---------------------------------------------------------------- */
 
+/* What tell_before_spending works with. */
+struct before_spending {
+    struct terminal *terminal;
+    bool alarms;    /* something is wrong that was reported when the ratings were read */
+    bool of_events; /* these are events, not ratings */
+};
+
 /* A tenth of all is more than stray records. */
 static bool is_much(uint64_t part, uint64_t whole) {
     return part >= whole / 10 + (whole % 10 != 0);
 }
 
 /* A note, or a warning that nothing silences when there are too many of them. */
-static bool tell_dropped(struct terminal *terminal, uint64_t dropped, uint64_t whole,
+static bool tell_dropped(const struct before_spending *before, uint64_t dropped, uint64_t whole,
                          const char *where, const char *what_to_check) {
     if (dropped == 0) return false;
+    struct terminal *terminal = before->terminal;
     const bool alarms = is_much(dropped, whole);
-    const struct short_text ratings = text_count(whole, "rating");
+    const struct short_text ratings = text_count(whole, report_record(before->of_events));
     if (alarms)
         terminal_alert_print(terminal, "%s of %s %s %s: %s", text_number(dropped).text,
                              ratings.text, dropped == 1 ? "is" : "are", where, what_to_check);
@@ -272,12 +280,14 @@ static bool tell_periods(struct terminal *terminal, const struct dpmf_release_re
     return alarms;
 }
 
-static bool tell_ratings(struct terminal *terminal, const struct dpmf_release_report *report) {
+static bool tell_ratings(const struct before_spending *before,
+                         const struct dpmf_release_report *report) {
+    struct terminal *terminal = before->terminal;
     const uint64_t whole =
         report->ratings + report->trimmed + report->not_in_catalogue + report->out_of_range;
-    bool alarms = tell_dropped(terminal, report->not_in_catalogue, whole, "outside the catalogue",
+    bool alarms = tell_dropped(before, report->not_in_catalogue, whole, "outside the catalogue",
                                "check how it spells its items");
-    alarms |= tell_dropped(terminal, report->out_of_range, whole, "outside the declared range",
+    alarms |= tell_dropped(before, report->out_of_range, whole, "outside the declared range",
                            "check --rating-range");
     if (report->range_is_wide)
         terminal_alert_print(terminal, "nearly all ratings lie within a tenth of the declared "
@@ -285,9 +295,9 @@ static bool tell_ratings(struct terminal *terminal, const struct dpmf_release_re
                                        "--rating-range");
     alarms |= report->range_is_wide;
     if (report->users_left_out > 0)
-        terminal_note_print(terminal,
-                            "%s left out (opted out, a line break in the id, or no usable ratings)",
-                            text_count(report->users_left_out, "user").text);
+        terminal_note_print(
+            terminal, "%s left out (opted out, a line break in the id, or no usable %ss)",
+            text_count(report->users_left_out, "user").text, report_record(before->of_events));
     alarms |= tell_periods(terminal, report);
     if (report->users > 0) return alarms;
     terminal_alert_print(terminal, "no user is left: the release will hold nothing but noise");
@@ -342,19 +352,13 @@ static void tell_query(struct terminal *terminal, const struct dpmf_release_repo
     terminal_alert_print(terminal, "the release will not be proven: it assumes %s", sentence);
 }
 
-/* What tell_before_spending works with. */
-struct before_spending {
-    struct terminal *terminal;
-    bool alarms; /* something is wrong that was reported when the ratings were read */
-};
-
 /* Before anything is spent: what the curator would want to have known. */
 static int tell_before_spending(void *self, const struct dpmf_release_report *report) {
     enum { SECONDS_TO_INTERRUPT = 5 };
     const struct before_spending *before = self;
     struct terminal *terminal = before->terminal;
     terminal_progress_end(terminal);
-    bool alarms = tell_ratings(terminal, report) || before->alarms;
+    bool alarms = tell_ratings(before, report) || before->alarms;
     alarms |= tell_wishes(terminal, report);
     alarms |= tell_people(terminal, report);
     alarms |= tell_what_is_new(terminal, report);
@@ -678,6 +682,7 @@ int train_private_run(struct invocation *invocation) {
     dpmf_store_info(store, &read);
     if (rc == 0) report_quiet_alerts(terminal, store);
     before.alarms = read.other_headers > 0;
+    before.of_events = read.holds_events;
     if (rc == 0 && read.not_liked > 0)
         terminal_note_print(terminal, "%s below --like: not events",
                             text_count(read.not_liked, "rating").text);

@@ -430,11 +430,11 @@ def _log_spent(spent: dict[str, Any]) -> None:
                     "several, unless histories are declared complete and periods do not overlap")
 
 
-def _tell_part(part: int, whole: int, where: str, check: str) -> bool:
-    """Reports dropped ratings: a tenth of them is more than a few stray records."""
+def _tell_part(part: int, whole: int, what: str, where: str, check: str) -> bool:
+    """Reports dropped records: a tenth of them is more than a few stray ones."""
     alarms = 10 * part >= whole
     if part:
-        warn(f"{part} of {whole} ratings {'is' if part == 1 else 'are'} outside {where}"
+        warn(f"{part} of {whole} {what} {'is' if part == 1 else 'are'} outside {where}"
              + (f": check {check}" if alarms else ", and left out"),
              PrivacyWarning if alarms else DpmfWarning)
     return part > 0 and alarms
@@ -510,15 +510,16 @@ def _tell_popularity_alone(report: Any) -> None:
         warn("this release is popularity alone: by the users' noisy vote, taste counts nothing")
 
 
-def _tell_before_spending(report: Any) -> None:
+def _tell_before_spending(report: Any, what: str) -> None:
     """Warns of what the curator should know first. On a terminal there is time to interrupt; where
     warnings are errors, the fit ends here, and nothing is spent."""
     _tell_claim(report)
     _tell_new(report)
     whole = report.ratings + report.trimmed + report.not_in_catalogue + report.out_of_range
     alarms = [
-        _tell_part(report.not_in_catalogue, whole, "the catalogue", "how it spells its items"),
-        _tell_part(report.out_of_range, whole, "the declared range", "rating_range"),
+        _tell_part(report.not_in_catalogue, whole, what, "the catalogue",
+                   "how it spells its items"),
+        _tell_part(report.out_of_range, whole, what, "the declared range", "rating_range"),
         _tell_wide(report),
         _tell_wishes(report),
         _tell_people(report),
@@ -569,7 +570,9 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
                 _log_spent(spent)
             _tell_popularity_alone(report)
 
-        options.put("before_spending", run.before_spending(_tell_before_spending))
+        what = "events" if store.holds_events else "ratings"
+        options.put("before_spending",
+                    run.before_spending(lambda found: _tell_before_spending(found, what)))
         options.put("before_spending_self", run.handle)
         run.call(lib.dpmf_release_make, store.pointer, os.fsencode(output), options.pointer,
                  run.pointer, report, names={**files.names, str(output): "the release"}, then=keep)

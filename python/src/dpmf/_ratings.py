@@ -263,7 +263,7 @@ def _check_lengths(lengths: dict[str, int]) -> None:
     if len(set(lengths.values())) > 1:
         said = ", ".join(f"{count} {name}" for name, count in lengths.items())
         raise InputError(lib.DPMF_ERR_INPUT_COUNT,
-                         f"there are {said}: each rating has one of each")
+                         f"there are {said}: each record has one of each")
 
 
 def _arrow_options(given: Given, reading: Reading) -> Struct:
@@ -307,12 +307,14 @@ def store_from_columns(columns: Union[Columns, Given], reading: Reading, run: Ru
                          "use NaN, a masked array or a sparse matrix")
     users = number_ids(columns.users, "users", reading.skip_bad)
     items = number_ids(columns.items, "items", reading.skip_bad)
-    ratings = None if columns.ratings is None else ratings_of(columns.ratings, reading.skip_bad)
+    what = "counts" if columns.is_events else "ratings"
+    ratings = (None if columns.ratings is None else ratings_of(columns.ratings, reading.skip_bad,
+                                                               what))
     times, bad = ((None,
                    None) if columns.times is None else times_of(columns.times, reading.skip_bad))
     lengths = {"users": len(users.numbers), "items": len(items.numbers)}
     if ratings is not None:
-        lengths["counts" if columns.is_events else "ratings"] = len(ratings)
+        lengths[what] = len(ratings)
     if times is not None:
         lengths["timestamps"] = len(times)
     _check_lengths(lengths)

@@ -168,9 +168,9 @@ def _number(value: Any) -> Optional[float]:
         return None
 
 
-def _refuse_number(place: int, value: Any) -> InputError:
+def _refuse_number(name: str, place: int, value: Any) -> InputError:
     return InputError(lib.DPMF_ERR_INPUT_NUMBER,
-                      f"ratings[{place}] is {shown(value)}, which is not a number")
+                      f"{name}[{place}] is {shown(value)}, which is not a number")
 
 
 def _number_array(column: Column) -> Optional[npt.NDArray[Any]]:
@@ -188,14 +188,14 @@ def _number_array(column: Column) -> Optional[npt.NDArray[Any]]:
         return None
 
 
-def ratings_of(ratings: Any, skip_bad: bool) -> npt.NDArray[Any]:
-    """Ratings as float64 or float32. What is not a number is refused or, with `skip_bad`, becomes
-    NaN."""
-    column = column_of(ratings, "ratings", "ratings")
+def ratings_of(ratings: Any, skip_bad: bool, name: str = "ratings") -> npt.NDArray[Any]:
+    """Ratings, or counts, as float64 or float32. What is not a number is refused or, with
+    `skip_bad`, becomes NaN."""
+    column = column_of(ratings, name, name)
     array = _number_array(column)
     if array is not None and column.missing is not None and column.missing.any():
         if not skip_bad:
-            raise _refuse_number(first_of(column.missing), None)
+            raise _refuse_number(name, first_of(column.missing), None)
         array = np.where(column.missing, np.nan, array)
     if array is not None:
         return array
@@ -204,7 +204,7 @@ def ratings_of(ratings: Any, skip_bad: bool) -> npt.NDArray[Any]:
     for place, value in enumerate(listed):
         number = _number(value)
         if number is None and not skip_bad:
-            raise _refuse_number(place, value)
+            raise _refuse_number(name, place, value)
         numbers[place] = np.nan if number is None else number
     return numbers
 
