@@ -619,7 +619,7 @@ DPMF_API double dpmf_model_similar_in_doubt(const struct dpmf_model *model, size
 /* A person's own rating. */
 struct dpmf_own_rating {
     uint64_t item; /* number of the item */
-    double rating; /* the rating */
+    double rating; /* the rating; to a model of events, how often it happened */
 };
 
 /* Marks the items of ratings in a bitmap over the model's items, as `exclude` takes it.
@@ -645,6 +645,7 @@ DPMF_API void dpmf_ratings_mark(const struct dpmf_own_rating *ratings, size_t n,
  * @param error    receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE  to a model of events, a count is no whole number above 0
  * @error DPMF_ERR_MODEL_UNKNOWN_ID   the model does not have this item
  * @error DPMF_ERR_MODEL_KIND         the model's items cannot be ordered this way
  * @error DPMF_ERR_USAGE_VALUE        the dial is not within [0, 1]
@@ -683,6 +684,7 @@ struct dpmf_user;
  * @param error    receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE  to a model of events, a count is no whole number above 0
  * @error DPMF_ERR_BASE_NOT_DEFINITE  the equations have no stable solution
  */
 DPMF_API int dpmf_user_fold_in(const struct dpmf_model *model,
@@ -701,6 +703,7 @@ DPMF_API int dpmf_user_fold_in(const struct dpmf_model *model,
  * @return 0 or a negative code
  * @error DPMF_ERR_MODEL_UNKNOWN_ID  the model does not have this user
  * @error DPMF_ERR_INPUT_NOT_FINITE  a rating is not finite
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE  to a model of events, a count is no whole number above 0
  */
 DPMF_API int dpmf_user_known(const struct dpmf_model *model, uint64_t number,
                              const struct dpmf_own_rating *ratings, size_t n,
@@ -768,6 +771,7 @@ DPMF_API int dpmf_user_score(const struct dpmf_model *model, const struct dpmf_u
  * @param error   receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_INPUT_NOT_FINITE   the rating is infinite
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE  to a model of events, the count is no whole number above 0
  * @error DPMF_ERR_MODEL_UNKNOWN_ID   the model does not have this item
  * @error DPMF_ERR_BASE_NOT_DEFINITE  the equations have no stable solution
  */

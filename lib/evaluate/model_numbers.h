@@ -36,11 +36,11 @@ int model_numbers_scale(const struct dpmf_model *model, const struct dpmf_store 
                         const struct dpmf_run *run, struct dpmf_error *error);
 
 /* A value of the history as one of the user's own ratings. An event is a like, however often it
- * happened. */
+ * happened; and to a model of events a rating is one event, however high it is. */
 static inline double model_numbers_rating(const struct dpmf_model *model,
                                           const struct dpmf_store *history, double value) {
-    const bool is_like = !store_holds_events(history) || model_is_event(model, value);
-    return is_like ? value : model->state.like;
+    if (!store_holds_events(history)) return model->state.is_of_events ? 1 : value;
+    return model_is_event(model, value) ? value : model->state.like;
 }
 
 /* The number of a block's i-th user, or UINT64_MAX; the block's ids must be there. */

@@ -15,6 +15,7 @@
 
 #include "base/arguments.h"
 #include "base/error.h"
+#include "base/event_count.h"
 #include "base/memory.h"
 #include "base/rating_scale.h"
 #include "dpmf_text.h"
@@ -242,7 +243,8 @@ static int keep_last(const struct own_reading *reading, struct dpmf_error *error
             own->ratings[--first] = own->ratings[i];
             *kept = first + 1;
         } else if (reading->info.is_of_events) {
-            own->ratings[*kept - 1].rating += own->ratings[i].rating;
+            double *count = &own->ratings[*kept - 1].rating;
+            *count = fmin(*count + own->ratings[i].rating, EVENT_COUNT_MAX);
         }
     }
     free(place);

@@ -112,7 +112,8 @@ enum own_table own_table_kind(struct own_reading *reading, bool *has_names) {
         return reading->own->is_item_first ? OWN_TABLE_OF_RATINGS : OWN_TABLE_OF_USERS;
     }
     const bool is_two = look.n_fields[0] == 2 && (look.n_rows < 2 || look.n_fields[1] == 2);
-    return is_two && !(reading->ranks && look.has_user) ? OWN_TABLE_OF_RATINGS : OWN_TABLE_OF_USERS;
+    if (!is_two || (reading->ranks && look.has_user)) return OWN_TABLE_OF_USERS;
+    return reading->info.is_of_events ? OWN_TABLE_OF_COUNTS : OWN_TABLE_OF_RATINGS;
 }
 
 /* ---- its rows -------------------------------------------------------------------------------- */
@@ -146,6 +147,7 @@ static int take_rating(void *self, const struct dpmf_table_row *row, struct dpmf
             error_hint(error, "rows are an item and a rating, such as dune,4.5");
         return fault;
     }
+    if (reading->info.is_of_events) rating = reading->event; /* however high it is */
     return own_add(reading, row->field[0].text, row->field[0].length, rating, error);
 }
 

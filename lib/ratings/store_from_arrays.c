@@ -11,6 +11,7 @@
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "dpmf_text.h"
 #include "ratings/import.h"
 #include "ratings/source.h"
 
@@ -98,11 +99,45 @@ static bool find_id(const struct side *side, uint64_t r, char number[NUMBER_MAX]
     }
     *id = side->id_bytes + begin;
     *length = (uint32_t)(end - begin);
+    if (*length == 0) {
+        *go_on =
+            record_batch_reject(batch, DPMF_ERR_INPUT_ID, 0, 0, NULL, "the id of %s[%llu] is empty",
+                                side->name, (unsigned long long)r);
+        return false;
+    }
     if (!memchr(*id, '\0', *length)) return true;
     *go_on = record_batch_reject(batch, DPMF_ERR_INPUT_ID, 0, 0, NULL,
                                  "the id of %s[%llu] holds a NUL byte", side->name,
                                  (unsigned long long)r);
     return false;
+}
+
+/* Why a value cannot be used, with its place, which the checks of all formats do not know.
+ * @return whether reading goes on */
+static bool reject_value(struct record_batch *batch, double value, uint64_t r) {
+    const struct dpmf_input_options *options = batch->options;
+    const unsigned long long place = r;
+    char text[DPMF_DOUBLE_TEXT_MAX], low[DPMF_DOUBLE_TEXT_MAX], high[DPMF_DOUBLE_TEXT_MAX];
+    dpmf_format_double(value, text);
+    if (!isfinite(value))
+        return record_batch_reject(batch, DPMF_ERR_INPUT_NOT_FINITE, 0, 0, NULL,
+                                   "%ss[%llu] is not finite", record_value_name(batch), place);
+    if (batch->counts)
+        return record_batch_reject(batch, DPMF_ERR_INPUT_OUT_OF_RANGE, 0, 0,
+                                   "an event happens at least once: leave the counts out, or turn "
+                                   "them into whole numbers",
+                                   "counts[%llu] is %s, not a whole number from 1 to 2^53 - 1",
+                                   place, text);
+    dpmf_format_double(options->range_min, low);
+    dpmf_format_double(options->range_max, high);
+    return record_batch_reject(batch, DPMF_ERR_INPUT_OUT_OF_RANGE, 0, 0, NULL,
+                               "ratings[%llu] is %s, outside the range %s:%s", place, text, low,
+                               high);
+}
+
+static bool can_be_used(const struct record_batch *batch, double value) {
+    if (batch->counts) return record_count_is(value);
+    return isfinite(value) && record_rating_take(batch->options, &value) == 0;
 }
 
 static bool add_rating(const struct dpmf_arrays *arrays, const struct side *users,
@@ -120,10 +155,7 @@ static bool add_rating(const struct dpmf_arrays *arrays, const struct side *user
         return go_on;
     if (!find_id(items, r, numbers[1], &record.item, &record.item_length, batch, &go_on))
         return go_on;
-    if (!isfinite(record.rating))
-        return record_batch_reject(batch, DPMF_ERR_INPUT_NOT_FINITE, 0, 0, NULL,
-                                   "%ss[%llu] is not finite", record_value_name(batch),
-                                   (unsigned long long)r);
+    if (!can_be_used(batch, record.rating)) return reject_value(batch, record.rating, r);
     return record_batch_add(batch, &record, 0, 0, 0, 0);
 }
 

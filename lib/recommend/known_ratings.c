@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/event_count.h"
 #include "base/memory.h"
 
 /* A rating's item and its place among those that are known. */
@@ -47,7 +48,8 @@ static int take(struct known_ratings *own, const struct dpmf_model *model,
                 struct dpmf_error *error) {
     for (size_t i = 0; i < n; i++) {
         if (!model_item_row(model, given[i].item)) continue;
-        if (!isfinite(given[i].rating)) return known_ratings_refuse(error);
+        int code = known_ratings_check(model, given[i].rating, error);
+        if (code < 0) return code;
         places[own->n] = (struct place){given[i].item, own->n};
         own->origin[own->n] = i;
         own->at[own->n++] = given[i];
@@ -89,10 +91,21 @@ size_t known_ratings_find(const struct known_ratings *own, uint64_t item) {
     return i;
 }
 
-int known_ratings_refuse(struct dpmf_error *error) {
-    error_set(error, DPMF_ERR_INPUT_NOT_FINITE, "a rating is not a finite number");
-    error_hint(error, "give ratings such as 4 or 3.5");
-    return DPMF_ERR_INPUT_NOT_FINITE;
+int known_ratings_check(const struct dpmf_model *model, double rating, struct dpmf_error *error) {
+    const bool counts = model->state.is_of_events;
+    if (!isfinite(rating)) {
+        error_set_text(error, DPMF_ERR_INPUT_NOT_FINITE,
+                       counts ? "a count is not a finite number"
+                              : "a rating is not a finite number");
+        error_hint_text(error, counts ? "give 1 for an event that happened once"
+                                      : "give ratings such as 4 or 3.5");
+        return DPMF_ERR_INPUT_NOT_FINITE;
+    }
+    if (!counts || event_count_is(rating)) return 0;
+    error_set(error, DPMF_ERR_INPUT_OUT_OF_RANGE,
+              "a count is not a whole number from 1 to 2^53 - 1");
+    error_hint(error, "this model learned from events: give 1 for one that happened once");
+    return DPMF_ERR_INPUT_OUT_OF_RANGE;
 }
 
 void dpmf_ratings_mark(const struct dpmf_own_rating *ratings, size_t n, uint8_t *bitmap) {

@@ -14,7 +14,7 @@ struct known_ratings {
 };
 
 /* The last rating of an item given more than once counts, at the position of the first, as if they
- * had been given one after the other. @return 0, no memory, or DPMF_ERR_INPUT_NOT_FINITE for a
+ * had been given one after the other. @return 0, no memory, or what known_ratings_check finds in a
  * rating of a known item; there is nothing to free on failure */
 int known_ratings_take(struct known_ratings *own, const struct dpmf_model *model,
                        const struct dpmf_own_rating *given, size_t n, struct dpmf_error *error);
@@ -26,7 +26,8 @@ int known_ratings_reserve(struct known_ratings *own, struct dpmf_error *error);
 /* The place of an item's rating; own->n when there is none. */
 size_t known_ratings_find(const struct known_ratings *own, uint64_t item);
 
-/* @return DPMF_ERR_INPUT_NOT_FINITE */
-int known_ratings_refuse(struct dpmf_error *error);
+/* Whether a model can learn from a rating or, where it learned from events, from a count.
+ * @return 0, DPMF_ERR_INPUT_NOT_FINITE or DPMF_ERR_INPUT_OUT_OF_RANGE */
+int known_ratings_check(const struct dpmf_model *model, double rating, struct dpmf_error *error);
 
 #endif

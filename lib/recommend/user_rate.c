@@ -131,7 +131,8 @@ int dpmf_user_rate(const struct dpmf_model *model, struct dpmf_user *user, uint6
     if (code < 0) return code;
     if (!model_item_row(user->model, item))
         return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this item");
-    if (isinf(rating)) return known_ratings_refuse(error);
+    if (!isnan(rating)) code = known_ratings_check(user->model, rating, error);
+    if (code < 0) return code;
     const bool counts = !isnan(rating) && model_is_event(user->model, rating);
     struct change change = {.now = {item, rating}, .goes = !counts};
     change.at = known_ratings_find(&user->known, item);

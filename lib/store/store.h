@@ -8,6 +8,7 @@
 #define DPMF_STORE_STORE_H
 
 #include "base/bytes.h"
+#include "base/event_count.h"
 #include "dpmf.h"
 #include "files/file_identity.h"
 #include "store/store_layout.h"
@@ -18,9 +19,7 @@ enum {
     STORE_ID_MAX = 64 * 1024,      /* bytes in an id; at least 1 */
 };
 
-/* The largest count of an event, 2^53 - 1. Every whole number up to it is a double that no other
- * whole number rounds to; 2^53 + 1 would be read as 2^53. */
-#define STORE_COUNT_MAX 9007199254740991.0
+#define STORE_COUNT_MAX EVENT_COUNT_MAX
 
 #define STORE_NO_TIME INT64_MIN /* this rating has no time, in a store that has times */
 #define STORE_MAX_USERS UINT32_MAX
@@ -139,9 +138,7 @@ bool store_holds_events(const struct dpmf_store *store);
 double store_least_event(const struct dpmf_store *store, double like);
 
 /* @return whether a value is the count of an event */
-static inline bool store_count_is(double value) {
-    return value >= 1 && value <= STORE_COUNT_MAX && value == (double)(uint64_t)value;
-}
+static inline bool store_count_is(double value) { return event_count_is(value); }
 
 const char *store_path(const struct dpmf_store *store);
 const struct store_layout *store_layout_of(const struct dpmf_store *store);

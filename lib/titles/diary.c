@@ -333,6 +333,7 @@ static void take_model(struct dpmf_diary *diary, const struct dpmf_model *model)
     diary->max = info.max;
     diary->ranks = strcmp(info.goal, "ranking") == 0;
     diary->event = diary->ranks && isfinite(info.like) ? info.like : 1;
+    diary->of_events = info.is_of_events;
     diary->has_scale = !diary->ranks || strcmp(info.kind, "release") != 0;
 }
 
@@ -393,6 +394,7 @@ void dpmf_diary_info(const struct dpmf_diary *diary, struct dpmf_diary_info *inf
  * ratings of a service are likes, since it has no scale: whatever is in such a history is one. */
 static double own_rating(const struct dpmf_diary *diary, const struct diary_entry *entry) {
     const bool is_on_models_scale = entry->service->scale_max == 0;
+    if (diary->of_events) return diary->event;
     if (!diary->has_scale)
         return isnan(entry->rating) || !is_on_models_scale ? diary->event : entry->rating;
     if (!isnan(entry->rating) && diary->max > diary->min)

@@ -71,6 +71,7 @@ struct dpmf_diary {
     uint64_t items;
     double min, max; /* its scale */
     bool ranks;      /* whether it learns from events */
+    bool of_events;  /* and these were no ratings */
     double event;    /* value of an event */
     bool has_scale;  /* whether its scale is known; not for releases of events */
 };

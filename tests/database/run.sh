@@ -233,6 +233,34 @@ refused "a parameter that libpq has not" 4 'invalid connection option' \
 grep -q '"ratings":4,' said && grep -q '"skipped":4' said
 report $? "--on-error skip"
 
+# Counts of events: none of these is one, whatever its type.
+for value in 0 -3::bigint 1.5::numeric 0.5::real "'NaN'::float8" "'Infinity'::real" 1e300::float8 \
+    1e300::numeric "'NaN'::numeric" 9007199254740992 "'often'::text" "''::text" "'0'::varchar" \
+    NULL::int true now\(\); do
+    refused "the count $value" 3 ':1:3: .*count' \
+        "$base?query=SELECT 1 AS \"user\", 2 AS item, $value AS plays"
+done
+refused "an event without an item" 3 ':1:2: the item id is NULL' \
+    "$base?query=SELECT 1 AS \"user\", NULL::text AS item"
+refused "a pair without a user" 3 ':1:1: the user id is empty' \
+    "$base?query=SELECT '' AS \"user\", 2 AS item"
+sql <<'SQL'
+CREATE TABLE plays ("user" text, item text, plays float8);
+INSERT INTO plays VALUES ('ann', 'a', 2), ('bob', 'a', 0), ('bob', 'b', -3), ('bob', 'c', 1.5),
+    ('bob', 'd', 'NaN'), ('bob', 'e', 'Infinity'), ('bob', 'f', 1e300),
+    ('bob', 'g', 9007199254740992), ('bob', 'h', NULL), (NULL, 'a', 1), ('', 'a', 1),
+    ('cleo', NULL, 1), ('dan', 'b', 9007199254740991);
+SQL
+"$dpmf" import --json -q --on-error skip -o skipped.dpr "$base?table=plays" >said 2>&1
+grep -q '"holds":"events","ratings":2,"users":2,' said && grep -q '"skipped":11' said
+report $? "bad counts are skipped one by one"
+printf 'item\na\nb\nc\n' >plays.items
+"$dpmf" train "$base?table=plays" --epsilon 1 --catalogue plays.items --insecure-noise-seed 1 \
+    -o plays.safetensors >said 2>&1
+grep -q 'bad records skipped: 11$' said
+report $? "and counted to the curator in a private run"
+rm -f skipped.dpr
+
 # ---- a row decides nothing about others ----------------------------------------------------------
 
 # A plain table is read row by row; what a query, a view or a policy gives may depend on other rows,

@@ -217,10 +217,15 @@ static void test_what_is_wrong_is_named(void **state) {
     ratings[0] = INFINITY;
     refuse(&arrays, NULL, DPMF_ERR_INPUT_NOT_FINITE, "ratings[0] is not finite");
     ratings[0] = 1;
+    struct dpmf_input_options options = dpmf_input_options_default();
+    options.has_range = true;
+    options.range_max = 2.5;
+    refuse(&arrays, &options, DPMF_ERR_INPUT_OUT_OF_RANGE,
+           "ratings[2] is 3, outside the range 0:2.5");
 
     arrays.user_id_bytes = "ab";
     arrays.user_id_offsets = offsets;
-    refuse(&arrays, NULL, DPMF_ERR_INPUT_ID, "the user id is empty");
+    refuse(&arrays, NULL, DPMF_ERR_INPUT_ID, "the id of users[1] is empty");
     offsets[2] = (int64_t)1 << 40;
     refuse(&arrays, NULL, DPMF_ERR_INPUT_ID_TOO_LONG,
            "the id of users[1] goes from byte 1 to 1099511627776: an id has 1 to 65536 bytes");

@@ -15,7 +15,7 @@ from ._ids import Id, Ids, pointer
 from ._file import ModelFile
 from ._frames import is_column
 from ._native import ffi, lib
-from ._records import ratings_of
+from ._records import first_of, ratings_of
 from ._values import is_path, shown
 from .errors import InputError, PrivacyRefused, UnknownIdError, check, new_error, usage, warn
 from .history import Titles, read_history
@@ -26,6 +26,7 @@ FloatArray = npt.NDArray[np.float64]
 _SCORED = np.dtype([("item", np.uint64), ("score", np.float64)], align=True)
 OWN = np.dtype([("item", np.uint64), ("rating", np.float64)], align=True)
 _LARGEST = float(np.finfo(np.float32).max)  # of a rating: models are made of floats
+COUNT_MAX = 2.0**53 - 1  # of an event
 
 
 class _Ranked(NamedTuple):
@@ -175,21 +176,26 @@ def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
     else:
         raise usage("ratings are a dict of items and ratings, or a pair of arrays",
                     'for example: {"dune": 4.5}, or (items, ratings)')
-    numbers_given = ratings_of(values, False).astype(np.float64)
+    counts = bool(shelf.file.info.is_of_events)
+    what = "counts" if counts else "ratings"
+    numbers_given = ratings_of(values, False, what).astype(np.float64)
     numbers = shelf.items.find(ids)
     if numbers_given.shape != numbers.shape:
         raise InputError(lib.DPMF_ERR_INPUT_COUNT,
-                         f"there are {len(numbers)} items and {numbers_given.size} ratings")
-    if not np.isfinite(numbers_given).all():
+                         f"there are {len(numbers)} items and {numbers_given.size} {what}")
+    if counts:
+        refuse_counts(ids, numbers_given)
+    elif not np.isfinite(numbers_given).all():
         raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE, "a rating is not finite")
     known = numbers >= 0
+    records = "events" if counts else "ratings"
     if len(numbers) and not known.any():
-        warn("there is no rating of an item that the model knows: the items are those liked "
-             "best by all")
+        warn(f"there is no {records[:-1]} of an item that the model knows: the items are those "
+             "liked best by all")
     elif not known.all():
         warn(
-            f"passed over {int((~known).sum())} of {len(numbers)} ratings: of items that the model "
-            "does not know")
+            f"passed over {int((~known).sum())} of {len(numbers)} {records}: of items that the "
+            "model does not know")
     own = np.empty(int(known.sum()), dtype=OWN)
     own["item"] = numbers[known]
     own["rating"] = numbers_given[known]
@@ -198,6 +204,17 @@ def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
     own = _each_once(shelf.file, own)
     warn_off_scale(shelf.file, own["rating"])
     return own
+
+
+def refuse_counts(ids: Any, counts: FloatArray) -> None:
+    """Refuses what cannot be how often something happened."""
+    bad = ~((counts >= 1) & (counts <= COUNT_MAX) & (counts == np.floor(counts)))
+    if bad.any():
+        place = first_of(bad)
+        raise InputError(lib.DPMF_ERR_INPUT_OUT_OF_RANGE,
+                         f"the count {counts[place]:.16g} of item {shown(list(ids)[place])} is not "
+                         "a whole number from 1 to 2**53 - 1",
+                         "an event happens at least once: leave the others out")
 
 
 def _each_once(file: ModelFile, own: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -210,7 +227,7 @@ def _each_once(file: ModelFile, own: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if file.info.is_of_events:
         counts = np.zeros(int(own["item"].max()) + 1)
         np.add.at(counts, own["item"], own["rating"])
-        own["rating"] = counts[own["item"]]
+        own["rating"] = np.minimum(counts[own["item"]], COUNT_MAX)
         warn(f"repeated events of an item: {again}; their counts were added")
     else:
         warn(f"ratings of an item that was rated again: {again}; the last rating counts")
@@ -261,6 +278,8 @@ class User:
     def rate(self, item: Id, rating: Optional[float]) -> User:
         """Adds a rating, changes it or, with None, removes it. Returns the user."""
         number = self._shelf.find_item(item)
+        counts = self._shelf.file.info.is_of_events
+        what = "count" if counts else "rating"
         if rating is not None:
             try:
                 value = float(rating)
@@ -269,8 +288,10 @@ class User:
                 is_number = False
             if not is_number:
                 raise InputError(lib.DPMF_ERR_INPUT_NUMBER,
-                                 f"the rating {shown(rating)} is not a number") from None
-            if not abs(value) <= _LARGEST:
+                                 f"the {what} {shown(rating)} is not a number") from None
+            if counts:
+                refuse_counts([item], np.array([value], dtype=np.float64))
+            elif not abs(value) <= _LARGEST:
                 raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE,
                                  f"the rating {shown(rating)} is not finite")
             warn_off_scale(self._shelf.file, np.array([value], dtype=np.float64))
