@@ -236,10 +236,14 @@ report $? "--on-error skip"
 # Counts of events: none of these is one, whatever its type.
 for value in 0 -3::bigint 1.5::numeric 0.5::real "'NaN'::float8" "'Infinity'::real" 1e300::float8 \
     1e300::numeric "'NaN'::numeric" 9007199254740992 "'often'::text" "''::text" "'0'::varchar" \
-    NULL::int true now\(\); do
+    NULL::int; do
     refused "the count $value" 3 ':1:3: .*count' \
         "$base?query=SELECT 1 AS \"user\", 2 AS item, $value AS plays"
 done
+refused "a count that is a truth value" 3 'the count is a truth value' \
+    "$base?query=SELECT 1 AS \"user\", 2 AS item, true AS plays"
+refused "a count that is a time" 3 'the count is a time' \
+    "$base?query=SELECT 1 AS \"user\", 2 AS item, now() AS plays"
 refused "an event without an item" 3 ':1:2: the item id is NULL' \
     "$base?query=SELECT 1 AS \"user\", NULL::text AS item"
 refused "a pair without a user" 3 ':1:1: the user id is empty' \
