@@ -107,6 +107,30 @@ DPMF_API int dpmf_table_read_whole(const char *path, const struct dpmf_run *run,
                                                struct dpmf_error *error),
                                    void *self, struct dpmf_error *error);
 
+struct dpmf_model; /* dpmf_client.h */
+
+/* Reads a list of items, as dpmf_table_read reads the items of a table. Without a header each row
+ * is one item, perhaps with a title and more behind it, which is warned of; where what is behind it
+ * is an item of the model too, the list is refused, since only the first item would be read. A
+ * table of users' ratings is warned of: the items of all of them are listed.
+ *
+ * @param model  the model whose items they are
+ * @param path   the list; "-" for standard input
+ * @param run    callbacks, which may end the reading
+ * @param take   called with every row, whose field is the item; a value other than 0 ends the
+ *               reading
+ * @param self   passed to `take`; may be NULL
+ * @param error  receives the description of a failure
+ * @return 0, the value of `take` that ended the reading, or a negative code
+ * @error DPMF_ERR_IO_*     the list cannot be read
+ * @error DPMF_ERR_INPUT_*  the list is bad: the code says how, `error` where
+ * @error DPMF_ERR_STORE_*  the list is a damaged store
+ */
+DPMF_API int
+dpmf_items_read(const struct dpmf_model *model, const char *path, const struct dpmf_run *run,
+                int (*take)(void *self, const struct dpmf_table_row *row, struct dpmf_error *error),
+                void *self, struct dpmf_error *error);
+
 /* Finds out what a column is for by its name.
  *
  * @param name    the bytes of the name

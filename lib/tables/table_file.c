@@ -45,6 +45,7 @@ struct table {
     take_row *take;
     take_record *take_whole; /* in its place, for whole rows; NULL: only the columns wanted */
     take_record *look;       /* at the first row, before anything is taken; may be NULL */
+    take_record *nameless;   /* at each row of a table whose columns have no names; may be NULL */
     bool is_public;          /* a row is a line, and all of it is text: see table_file.h */
     void *self;
     const struct dpmf_run *run;
@@ -57,6 +58,7 @@ struct table {
     int64_t line;
 
     bool is_known; /* the layout is, from the first row */
+    bool is_named; /* the first row is a header */
     int n_columns; /* number of columns of the first row */
     enum separator separator;
     char character;
@@ -472,6 +474,7 @@ static int take_text(struct table *table, char *text, size_t n, struct dpmf_erro
     if (is_first && table->take_whole) table->names = names;
     if (table->take_whole) return take_all_fields(table, fields, n_fields, error);
     if (is_first && read_header(table, fields, n_fields)) {
+        table->is_named = true;
         table->names = names;
         return check_header(table, fields, n_fields, error);
     }
@@ -479,6 +482,11 @@ static int take_text(struct table *table, char *text, size_t n, struct dpmf_erro
         return refuse_width(table, &fields[n_fields - 1], n_fields, error);
     if (is_first && !table->is_public) code = check_titles(table, fields, n_fields, error);
     if (code == 0) code = check_width(table, fields, n_fields, error);
+    if (code == 0 && table->nameless && !table->is_named) {
+        const struct dpmf_table_record record = {
+            .file = table->name, .line = table->line, .field = fields, .n = (size_t)n_fields};
+        code = table->nameless(table->self, &record, error);
+    }
     return code < 0 ? code : take_fields(table, fields, n_fields, error);
 }
 
@@ -678,6 +686,13 @@ int dpmf_table_read_whole(const char *path, const struct dpmf_run *run, take_rec
     if (!take) return arguments_check(error, "take", NULL);
     struct table table = {.take_whole = take, .self = self, .run = run};
     return read_whole(&table, path, error);
+}
+
+int table_read_list(const char *path, const struct dpmf_run *run, take_record *look,
+                    take_record *nameless, take_row *take, void *self, struct dpmf_error *error) {
+    struct table table = {
+        .take = take, .look = look, .nameless = nameless, .self = self, .run = run};
+    return read_columns(&table, path, "item", error);
 }
 
 int table_read_public(const char *path, const char *columns, const struct dpmf_run *run,

@@ -1,5 +1,6 @@
 /*
- * Tables that a private run takes as public: catalogues, item features, users' wishes. As those of
+ * Tables read by other rules than those of dpmf_table_read: lists of items, and tables that a
+ * private run takes as public: catalogues, item features, users' wishes. As those of
  * dpmf_table_read, but a row is a line: a quote that is not closed in its line is an error of the
  * file, so that it cannot swallow the rows that follow. UTF-16 and NUL bytes are errors too.
  */
@@ -22,5 +23,14 @@ int table_read_public_whole(const char *path, const struct dpmf_run *run,
                             int (*take)(void *self, const struct dpmf_table_record *record,
                                         struct dpmf_error *error),
                             void *self, struct dpmf_error *error);
+
+/* Reads the items of a list, as dpmf_table_read does. `look` is as above; `nameless` is shown each
+ * row of a table without a header whole, before its item is taken. */
+int table_read_list(
+    const char *path, const struct dpmf_run *run,
+    int (*look)(void *self, const struct dpmf_table_record *first, struct dpmf_error *error),
+    int (*nameless)(void *self, const struct dpmf_table_record *record, struct dpmf_error *error),
+    int (*take)(void *self, const struct dpmf_table_row *row, struct dpmf_error *error), void *self,
+    struct dpmf_error *error);
 
 #endif

@@ -278,8 +278,9 @@ int model_use_list(struct invocation *invocation, const struct dpmf_model *model
     if (*bitmap == NULL) return model_use_no_memory();
     struct listing listing = {.model = model, .bitmap = *bitmap};
     const char *path = invocation->value[id];
-    if (dpmf_table_read(path, "item", &invocation->run, list_item, &listing, &error) != 0)
+    if (dpmf_items_read(model, path, &invocation->run, list_item, &listing, &error) != 0)
         return report_error_print(invocation, &error);
+    if (listing.n == 0) terminal_note_print(&invocation->terminal, "%s lists no items", path);
     if (listing.unknown > 0)
         terminal_note_print(&invocation->terminal, "%s: the model does not know %s of %s", path,
                             text_number(listing.unknown).text, text_count(listing.n, "item").text);

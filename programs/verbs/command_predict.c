@@ -321,8 +321,8 @@ static int predict_all(struct invocation *invocation, struct predicting *predict
     else if (!predicting->is_own)
         rc = read_pairs(invocation, predicting, &error);
     else if (invocation->n_operands > 1)
-        rc = dpmf_table_read(invocation->operands[1], "item", run, take_item_row, predicting,
-                             &error);
+        rc = dpmf_items_read(predicting->model, invocation->operands[1], run, take_item_row,
+                             predicting, &error);
     else
         rc = take_all_items(predicting, &error);
     if (rc == DPMF_ERR_INPUT_COLUMNS) hint_at_ratings(predicting, &error);

@@ -38,9 +38,10 @@ static const struct option own_options[] = {
                    "and what a user whom the model does not know is fitted to"),
     {.id = OPTION_INCLUDE, .name = "include",
      .value = {VALUE_FILE, "FILE", "shelf.csv", NULL, NULL},
-     .help = "recommend only items of this list, one per line"},
+     .help = "recommend only items of this list: one per line, or a table whose header names the "
+             "item"},
     {.id = OPTION_EXCLUDE, .name = "exclude", .value = {VALUE_FILE, "FILE", "sold.csv", NULL, NULL},
-     .help = "leave out the items of this list, one per line"},
+     .help = "leave out the items of this list, in the same forms"},
     FEATURES_OPTIONS,
     ORDER_OPTIONS,
     CATALOGUE_OPTION,
