@@ -121,6 +121,72 @@ class Use(unittest.TestCase):
             fit(users, items, fitting={"valid": (users, items, users % 5)})
 
 
+class Walk(FolderTest):
+    """What a new user with a sparse matrix of counts does, from the split to lists at home."""
+
+    def matrix(self):
+        users, items, counts = counted()
+        return scipy.sparse.csr_matrix((counts, (users, items)))
+
+    def test_counts_stay_counts(self):
+        matrix, (users, items, counts) = self.matrix(), counted()
+        for given in (matrix, (users, items, counts)):
+            self.assertFalse(dpmf.describe(given)["holds_events"])
+            found = dpmf.describe(given, events=True)
+            self.assertEqual((found["holds_events"], found["max"]), (True, counts.max()))
+            parts = [self.folder / "train.dpr", self.folder / "test.dpr"]
+            dpmf.split(given, *parts, events=True)
+            for part in parts:
+                self.assertTrue(dpmf.describe(part)["holds_events"])
+            dpmf.write_csv(given, self.folder / "plays.csv", replace=True, events=True)
+            text = (self.folder / "plays.csv").read_text()
+            self.assertTrue(text.startswith("user,item,count\n"))
+        with self.assertRaises(dpmf.UsageError):  # a rating and no count
+            dpmf.describe(Frame(user=users, item=items, rating=counts), events=True)
+        path = self.folder / "rated.csv"
+        path.write_text("user,item,rating\n1,2,3\n")
+        with self.assertRaises(dpmf.UsageError):
+            dpmf.describe(path, events=True)
+
+    def test_tune(self):
+        users, items, counts = counted()
+        model = dpmf.Model(n_factors=4, n_epochs=2, unobserved=0.3, goal="ranking")
+        keep = ("n_factors", "n_epochs", "unobserved")
+        found = dpmf.tune(self.matrix(), model, trials=2, hold=keep)
+        self.assertEqual(found.model.unobserved, 0.3)
+        self.assertTrue(0 < found.best.valid_ndcg < 1)
+        weighed = dpmf.Model(n_factors=4, n_epochs=2, count_weight=0.5, goal="ranking")
+        keep = ("n_factors", "n_epochs")
+        dpmf.tune((users, items, counts), weighed, trials=1, hold=keep, events=True)
+        for other in (dpmf.Model(goal="ranking"), dpmf.Model()):
+            with self.assertRaisesRegex(dpmf.UsageError, "no unobserved to keep"):
+                dpmf.tune((users, items, counts), other, hold=("unobserved",))
+
+    def test_there_is_no_scale(self):
+        model = fit(self.matrix(), goal="ranking")
+        self.assertFalse(hasattr(model, "rating_range_"))
+        with quiet():
+            release = dpmf.Model(epsilon=5, goal="ranking", catalogue=range(60),
+                                 insecure_noise_seed=1).fit(self.matrix())
+        release.save(self.folder / "r.safetensors")
+        loaded = dpmf.load(self.folder / "r.safetensors")
+        self.assertEqual((loaded.goal, loaded.rating_range), ("ranking", None))
+        with self.assertRaisesRegex(dpmf.PrivacyRefused, 'a matrix of counts: goal="ranking"'):
+            dpmf.Model(epsilon=1, catalogue=range(60)).fit(self.matrix())
+        self.assertGreater(dpmf.plan(users=6040, items=3706, ratings_per_user=165,
+                                     epsilon=2)["hit_rate"], 0.5)
+
+    def test_any_is_a_like(self):
+        users, items, ratings = counted()
+        model = fit(users, items)
+        with quiet():
+            found = [model.evaluate((users, items), history=False, like=like)["ndcg"]
+                     for like in (None, "any")]
+        self.assertEqual(*found)
+        with quiet(), self.assertRaisesRegex(dpmf.UsageError, "to which likes do not apply"):
+            model.evaluate((users, items), history=False, like=4)
+
+
 class Private(FolderTest):
     def release(self, *arguments, **parameters):
         with quiet():

@@ -317,7 +317,8 @@ def _check_declared(parameters: dict[str, Any], ranks: bool) -> None:
                       "private", "give the list of all items: catalogue=[...], or a file")
     if parameters["rating_range"] is None and not ranks:
         raise _refuse("a private release needs the range of ratings to be declared: the smallest "
-                      "and the largest one given are private", "for example: rating_range=(1, 5)")
+                      "and the largest one given are private",
+                      'for example: rating_range=(1, 5); for a matrix of counts: goal="ranking"')
 
 
 def _read_catalogue(parameters: dict[str, Any]) -> bool:

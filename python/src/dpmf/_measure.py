@@ -56,7 +56,7 @@ class Measured:
 
     def evaluate(self, test: Any = None, *, history: Any = None,
                  ranking: Optional[int] = None,
-                 like: Optional[float] = None, taste: Optional[float] = None,
+                 like: Union[float, str, None] = None, taste: Optional[float] = None,
                  by: Optional[str] = None, candidates: Any = None,
                  n: int = 10) -> dict[str, Any]:
         """How well the model predicts ratings that it was not fitted to, as ``dpmf evaluate``
@@ -68,10 +68,11 @@ class Measured:
         of the result; a release knows nobody). Without it, lists are made with what the model
         remembers, as in `recommend`: what it was fitted to, or the history of `dpmf.load`. Where it
         remembers nothing, or with `history=False`, what users had before stays in the lists, with a
-        warning. With `ranking=n` lists of the n best items are measured too, with 0
-        none; by default 10 where the model ranks, and otherwise none. `like` is the smallest test
-        rating that counts as wanted, `taste` and `by` order the lists as in `recommend`. In the
-        result, figures that were not measured are missing, and meaningless ones are NaN.
+        warning. With `ranking=n` lists of the n best items are measured too, with 0 none; by
+        default 10 where the model ranks, and otherwise none. `like` is the smallest test rating
+        that counts as wanted (None or "any": all do), `taste` and `by` order the lists as in
+        `recommend`. In the result, figures that were not measured are missing, and meaningless ones
+        are NaN.
 
         `candidates` are rows of a user, an item that the user is known to want and other items, or
         a file of them with a header (``user,item,negatives``): the result's ``"candidates"`` says
@@ -90,6 +91,8 @@ class Measured:
         """
         if test is None and candidates is None:
             raise usage("evaluate needs ratings to measure with, or candidates")
+        if isinstance(like, str) and like == "any":
+            like = None
         if test is None and (ranking or like is not None):
             raise usage("ranking and like are about the items of test, which was not given")
         file, run = self._ready.file, self._run()

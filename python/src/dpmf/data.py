@@ -15,7 +15,7 @@ from .errors import check, new_error, usage
 from .model import Model, PathLike, opener
 
 SPLITS = ("random", "user", "time")
-HOLDABLE = ("n_factors", "n_epochs", "learning_rate", "regularization")
+HOLDABLE = ("n_factors", "n_epochs", "learning_rate", "regularization", "unobserved")
 
 
 def _run(n_threads: int, memory: Any, progress: Any, replace: bool = False) -> Run:
@@ -23,20 +23,20 @@ def _run(n_threads: int, memory: Any, progress: Any, replace: bool = False) -> R
                flag("replace", replace))
 
 
-def _open(ratings: Any, run: Run) -> Store:
-    return opener(ratings)(run, Reading())
+def _open(ratings: Any, run: Run, events: bool) -> Store:
+    return opener(ratings, events=flag("events", events))(run, Reading())
 
 
-def describe(ratings: Any, *, n_threads: int = 0) -> dict[str, Any]:
+def describe(ratings: Any, *, n_threads: int = 0, events: bool = False) -> dict[str, Any]:
     """The size and the scale of ratings, in any form that `Model.fit` takes (columns as a tuple),
-    or of a file.
+    or of a file. `events` declares values, such as those of a sparse matrix, to be counts.
 
     >>> import dpmf
     >>> dpmf.describe((["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4]))["users"]
     2
     """
     run = _run(n_threads, None, False)
-    store = _open(ratings, run)
+    store = _open(ratings, run, events)
     info = ffi.new("struct dpmf_store_info *")
     lib.dpmf_store_info(store.pointer, info)
     return plain(info[0], ("users", "items", "ratings", "min", "max", "has_times", "holds_events"))
@@ -44,9 +44,10 @@ def describe(ratings: Any, *, n_threads: int = 0) -> dict[str, Any]:
 
 def split(ratings: Any, train: PathLike, test: PathLike, *, test_fraction: float = 0.1,
           by: str = "random", random_state: Optional[int] = None, n_threads: int = 0,
-          memory: Any = None, progress: Any = None, replace: bool = False) -> dict[str, Any]:
+          memory: Any = None, progress: Any = None, replace: bool = False,
+          events: bool = False) -> dict[str, Any]:
     """Splits ratings into two stores, which `Model.fit_file` and `Model.evaluate` read: both
-    appear, or neither.
+    appear, or neither. `events` declares values, such as those of a sparse matrix, to be counts.
 
     `by` is "random", each rating at random; "user", whole users at random; or "time", the latest
     ratings. The random choice depends only on the seed and the ids. Only their owner can read the
@@ -61,7 +62,7 @@ def split(ratings: Any, train: PathLike, test: PathLike, *, test_fraction: float
     if random_state is not None:
         options.put("seed", whole("random_state", random_state, 0, 2**64 - 1))
     report = ffi.new("struct dpmf_split_report *")
-    store = _open(ratings, run)
+    store = _open(ratings, run, events)
     run.call(lib.dpmf_store_split, store.pointer, path_bytes(train), path_bytes(test),
              options.pointer, run.pointer, report)
     names = [
@@ -113,11 +114,12 @@ def synth(path: PathLike, *, like: Optional[str] = None, users: Optional[int] = 
 
 
 def write_csv(ratings: Any, path: PathLike, *, n_threads: int = 0, progress: Any = None,
-              replace: bool = False) -> int:
+              replace: bool = False, events: bool = False) -> int:
     """Writes ratings (a store, any other file, or what `Model.fit` takes) as CSV, exact to the bit.
-    A file that exists already needs `replace`. @return the number of bytes"""
+    `events` declares values to be counts. A file that exists already needs `replace`. @return the
+    number of bytes"""
     run = _run(n_threads, None, progress, replace)
-    store = _open(ratings, run)
+    store = _open(ratings, run, events)
     size = ffi.new("uint64_t *")
     run.call(lib.dpmf_store_export_csv, store.pointer, path_bytes(path), -1, run.pointer, size)
     return int(size[0])
@@ -164,14 +166,17 @@ def trial_of(c: Any) -> Trial:
 def tune(ratings: Any, model: Optional[Model] = None, *, valid: Any = None,
          trials: Optional[int] = None, seconds: Optional[float] = None,
          valid_fraction: Optional[float] = None, hold: tuple[str, ...] = (),
-         population: Optional[str] = None, ledger: Optional[PathLike] = None) -> Tuning:
+         population: Optional[str] = None, ledger: Optional[PathLike] = None,
+         events: bool = False) -> Tuning:
     """Searches for the parameters with which a model predicts best, on a part of the ratings held
-    back (or on `valid`), as ``dpmf tune`` does.
+    back (or on `valid`), as ``dpmf tune`` does: by the error, or with ``goal="ranking"`` and of
+    events by the NDCG of lists of ten.
 
     `model` gives what all trials have in common, and where the search begins; `hold` names
-    parameters to keep. Settings that were chosen from private ratings are outside the proof of a
-    release that is made with them: where releases are made of the same people, name them with
-    `population`, and the ledger records the search.
+    parameters to keep. `events` declares values, such as the third of three columns, to be counts.
+    Settings that were chosen from private ratings are outside the proof of a release that is made
+    with them: where releases are made of the same people, name them with `population`, and the
+    ledger records the search.
     """
     model = Model() if model is None else model
     parameters = model.get_params()
@@ -193,12 +198,15 @@ def tune(ratings: Any, model: Optional[Model] = None, *, valid: Any = None,
     if valid_fraction is not None:
         options.put("valid_fraction", number("valid_fraction", valid_fraction))
     run = model._run()
-    ranks = check_goal(parameters)
-    store = opener(ratings, ranks, model.like is not None)(run, Reading())
+    ranks, likes = check_goal(parameters), model.like is not None
+    store = opener(ratings, ranks, likes, flag("events", events))(run, Reading())
     ranks = ranks or (model.goal is None and model.solver is None and store.holds_events)
+    if "unobserved" in hold and (not ranks or parameters["unobserved"] is None):
+        raise usage("hold: the model gives no unobserved to keep",
+                    'for example: dpmf.Model(goal="ranking", unobserved=0.3)')
     train = train_options(
         {**parameters, "patience": None, "snapshot": None, "snapshot_every": None}, ranks)
-    held = None if valid is None else opener(valid, ranks, model.like is not None)(run, Reading())
+    held = None if valid is None else opener(valid, ranks, likes, events)(run, Reading())
     if population is not None:
         error = new_error()
         check(

@@ -556,7 +556,9 @@ class Model(Measured):
 
     @property
     def rating_range_(self) -> tuple[float, float]:
-        """The scale of the ratings, to which predictions are clipped."""
+        """The scale of the ratings, to which predictions are clipped; a model that ranks has none,
+        and no such attribute."""
+        self._ready.file.refuse_ranking()
         info = self._ready.file.info
         return float(info.min), float(info.max)
 
@@ -856,13 +858,21 @@ def _numbers(ids: Ids, values: Any) -> tuple[npt.NDArray[np.int64], bool]:
     return ids.find(values), False
 
 
-def opener(ratings: Any, ranks: bool = False, likes: bool = False) -> OpenStore:
-    """How ratings in any form are opened."""
-    columns = None if is_path(ratings) else columns_of(ratings, ranks=ranks, likes=likes)
+def opener(ratings: Any, ranks: bool = False, likes: bool = False,
+           events: bool = False) -> OpenStore:
+    """How ratings in any form are opened; `events`: they are declared to be events, whose values
+    are counts."""
+    columns = None if is_path(ratings) else columns_of(ratings, ranks=ranks or events, likes=likes)
+    if columns is not None and events and not columns.is_events:
+        is_matrix = isinstance(ratings, np.ndarray) and ratings.dtype.names is None
+        if not is_matrix and not isinstance(ratings, tuple):
+            raise usage("these are declared as events, but there is a rating and no count",
+                        'name the column "count", or leave events out')
+        columns = columns._replace(is_events=True)
 
     def open_store(run: Run, reading: Reading) -> Store:
         if columns is None:
-            return store_from_file(ratings, reading, run)
+            return store_from_file(ratings, reading._replace(events=reading.events or events), run)
         return store_from_columns(columns, reading, run)
 
     return open_store
@@ -906,8 +916,11 @@ def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str =
     model = Model(n_threads=n_threads)
     if file.is_release and verify:
         statement = file.statement
-        model.set_params(epsilon=statement["epsilon"], mechanism=statement["mechanism"],
-                         rating_range=(float(info.min), float(info.max)))
+        model.set_params(epsilon=statement["epsilon"], mechanism=statement["mechanism"])
+        if file.ranks:
+            model.set_params(goal="ranking")
+        else:
+            model.set_params(rating_range=(float(info.min), float(info.max)))
         if statement["delta"]:  # a conditional one has none
             model.set_params(delta=statement["delta"])
     elif not file.is_release:

@@ -27,8 +27,8 @@ class AuditFailed(PrivacyError):
     report: dict[str, Any]
 
 
-def plan(*, users: int, items: int, ratings_per_user: float, rating_range: Any, epsilon: float = 1,
-         delta: float = 1e-5, item_features: bool = False) -> dict[str, Any]:
+def plan(*, users: int, items: int, ratings_per_user: float, rating_range: Any = (1, 5),
+         epsilon: float = 1, delta: float = 1e-5, item_features: bool = False) -> dict[str, Any]:
     """What noise and what accuracy to expect of a release, from sizes alone: no data is touched.
 
     `mu` and the noise are exact; `rmse_biases` and `rmse_residual` are forecasts from assumed
