@@ -420,6 +420,16 @@ static void end(struct tune *tune) {
     trial_files_remove(&tune->files);
 }
 
+/* Before the first trial says so of its own half, which has no name that anyone knows. */
+static int check_events(const struct tune *tune, struct dpmf_error *error) {
+    if (tune->ranks || !store_holds_events(tune->store)) return 0;
+    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "these are events, without ratings that a model could predict");
+    error_hint(error, "leave {goal} out, or choose {goal ranking}");
+    error_place(error, store_path(tune->store), 0, 0);
+    return code;
+}
+
 /* What there is to warn of the first trial says. */
 static int check_valid(const struct tune *tune, struct dpmf_error *error) {
     struct dpmf_run quiet = *tune->run;
@@ -461,6 +471,7 @@ int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
     tune.ranks = own_train.solver && strcmp(own_train.solver, SOLVER_NAME_IALS) == 0;
     code = check_options(&own, &own_train, error);
     if (code == 0) code = ials_check_like(store, &own_train, error);
+    if (code == 0) code = check_events(&tune, error);
     if (code == 0 && valid) code = check_valid(&tune, error);
     if (code == 0) code = trial_files_make(&tune.files, "tune", error);
     if (code == 0 && !valid) code = hold_back(&tune, error);

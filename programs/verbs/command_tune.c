@@ -432,7 +432,8 @@ static int check_usage(const struct invocation *invocation) {
     if (command_has(invocation, OPTION_DECAY) && options_number(invocation, OPTION_DECAY) < 0)
         return terminal_error_print(STATUS_USAGE, "leave it out to use the default schedule",
                                     "--decay %s is below 0", invocation->value[OPTION_DECAY]);
-    return check_goal(invocation);
+    /* the ratings decide where nobody says what the goal is, as in train */
+    return command_has(invocation, OPTION_GOAL) ? check_goal(invocation) : STATUS_DONE;
 }
 
 /* Recorded before it begins: a search that was stopped has shown something, too. */
@@ -468,14 +469,17 @@ static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_sto
 }
 
 /* Only a ranking can be learned from events, as in train. */
-static void take_goal(struct tuning *tuning, const struct dpmf_store *store) {
+static int take_goal(struct tuning *tuning, const struct dpmf_store *store) {
     struct dpmf_store_info info;
     dpmf_store_info(store, &info);
     tuning->of_events = info.holds_events;
     struct invocation *invocation = tuning->invocation;
-    if (!options_goal_of(invocation, store)) return;
+    if (command_has(invocation, OPTION_GOAL)) return STATUS_DONE;
+    options_goal_of(invocation, store);
+    int status = check_goal(invocation);
+    if (status != STATUS_DONE) return status;
     tuning->options = fill(invocation, &tuning->train);
-    options_like(invocation, &tuning->train.ials.has_like, &tuning->train.ials.like);
+    return options_like(invocation, &tuning->train.ials.has_like, &tuning->train.ials.like);
 }
 
 static int open_ratings(struct invocation *invocation, const char *path, struct dpmf_store **store,
@@ -503,9 +507,12 @@ static int run(struct invocation *invocation) {
     if (rc == 0) rc = open_ratings(invocation, invocation->operands[0], &store, &error);
     if (rc == 0 && command_has(invocation, OPTION_VALID))
         rc = open_ratings(invocation, invocation->value[OPTION_VALID], &valid, &error);
-    if (rc == 0) take_goal(&tuning, store);
-    if (rc == 0) rc = record(invocation, &error);
-    status = rc == 0 ? tune(&tuning, store, valid) : report_error_print(invocation, &error);
+    if (rc == 0) status = take_goal(&tuning, store);
+    if (rc == 0 && status == STATUS_DONE) rc = record(invocation, &error);
+    if (rc != 0)
+        status = report_error_print(invocation, &error);
+    else if (status == STATUS_DONE)
+        status = tune(&tuning, store, valid);
     free(tuning.command);
     dpmf_store_close(store);
     dpmf_store_close(valid);
