@@ -591,6 +591,24 @@ static int continue_it(struct dpmf_store *store, const struct dpmf_run *run) {
     return code;
 }
 
+/* With the old ratings at hand: of likes, so that not all new pairs are events. */
+static int continue_with_history(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct dpmf_continue_options options = dpmf_continue_options_default();
+    struct dpmf_train_options train = dpmf_train_options_default();
+    int code = dpmf_train_options_solver("ials", &train);
+    train.factors = 3;
+    train.epochs = 1;
+    train.ials.has_like = true;
+    train.ials.like = 3;
+    options.history = store;
+    if (code == 0) code = dpmf_train(store, NULL, output_path, &train, run, NULL, NULL, NULL, NULL);
+    if (code == 0)
+        code = dpmf_train_continue(output_path, held_out, NULL, output_path, &options, run, NULL,
+                                   NULL, NULL, NULL);
+    unlink(output_path);
+    return code;
+}
+
 static int ignore_list(void *self, const struct dpmf_user_list *list) {
     (void)self, (void)list;
     return 0;
@@ -754,6 +772,7 @@ static int looking_up(void) { return with_store(look_up); }
 static int finding_newcomers(void) { return with_store(find_newcomer); }
 static int training(void) { return with_store(train_it); }
 static int continuing(void) { return with_store(continue_it); }
+static int continuing_with_history(void) { return with_store(continue_with_history); }
 static int sampling(void) { return with_store(sample_it); }
 static int sampling_with_noise(void) { return with_store(sample_with_noise); }
 static int sampling_with_momenta(void) { return with_store(sample_with_momenta); }
@@ -1026,6 +1045,7 @@ static const struct scenario scenarios[] = {
     {"candidates", ranking_candidates},
     {"train, snapshot and resume", training},
     {"continue a model", continuing},
+    {"continue a model that ranks, with its history", continuing_with_history},
     {"train by ials", ranking_events},
     {"train by gibbs", sampling},
     {"train by sgld", sampling_with_noise},
