@@ -299,55 +299,75 @@ static int grow_bucket(struct rating_sorter *sorter, size_t b, struct dpmf_error
     return 0;
 }
 
-int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const uint32_t *item,
-                      const double *value, const int64_t *time, size_t n,
-                      struct dpmf_error *error) {
-    assert(n == 0 || (user && item && value));
-    if (sorter->arena_used > sorter->arena_limit) {
-        int code = spill_all(sorter, error);
-        if (code < 0) return code;
-    }
-    for (size_t r = 0; r < n; r++) {
-        if (!make_room(sorter, user[r])) return error_no_memory(error);
-        if (r + AHEAD < n && user[r + AHEAD] < sorter->n_users)
-            __builtin_prefetch(&sorter->user_records[user[r + AHEAD]], 1);
-        size_t b = bucket_of(user[r]);
+/* What is to be added, by place. */
+struct records {
+    const uint32_t *user, *item;
+    const double *value;
+    const int64_t *time; /* NULL: no rating has one */
+};
+
+static uint8_t *put_value(uint8_t *at, uint32_t head, uint32_t item, int code, double value) {
+    /* the usual record, and a byte of what comes next: an extent has room for the largest */
+    bytes_put_u64(at, head | (uint64_t)item << 16 | (uint64_t)(uint32_t)code << 48);
+    if (code >= 0) return at + 7;
+    bytes_put_u64(at + 6, bytes_of_double(value));
+    return at + 14;
+}
+
+/* Writes record r of a user who is number `user` of the bucket. @return past it */
+static uint8_t *put_record(struct rating_sorter *sorter, uint32_t user,
+                           const struct records *records, size_t r, uint8_t *at) {
+    const int64_t time = records->time ? records->time[r] : STORE_NO_TIME;
+    const bool has_time = time != STORE_NO_TIME, is_short = (uint64_t)time <= UINT32_MAX;
+    const int code = value_code(sorter, records->value[r]);
+    const uint32_t raw = code < 0 ? FLAG_RAW : 0;
+    const uint32_t timed = is_short ? FLAG_SHORT : has_time ? FLAG_TIME : 0;
+    at = put_value(at, user | raw | timed, records->item[r], code, records->value[r]);
+    if (!has_time) return at;
+    sorter->has_times = true;
+    if (is_short)
+        bytes_put_u32(at, (uint32_t)time);
+    else
+        bytes_put_u64(at, (uint64_t)time);
+    return at + (is_short ? 4 : 8);
+}
+
+/* Adds records first to end - 1, all of one user: as a rule ratings come sorted by user. */
+static int add_run(struct rating_sorter *sorter, const struct records *records, size_t first,
+                   size_t end, struct dpmf_error *error) {
+    const uint32_t user = records->user[first];
+    const size_t b = bucket_of(user);
+    const uint32_t number = (uint32_t)(user - bucket_first_user(b));
+    sorter->user_records[user] += end - first;
+    for (size_t r = first; r < end;) {
         struct bucket *bucket = &sorter->buckets[b];
         if (bucket->last_size - bucket->last_used < RECORD_MAX) {
             int code = grow_bucket(sorter, b, error);
             if (code < 0) return code;
         }
-        int code = value_code(sorter, value[r]);
-        bool has_time = time && time[r] != STORE_NO_TIME;
-        const bool is_short = has_time && (uint64_t)time[r] <= UINT32_MAX;
-        uint32_t head = (uint32_t)(user[r] - bucket_first_user(b)) | (code < 0 ? FLAG_RAW : 0u) |
-                        (is_short   ? FLAG_SHORT
-                         : has_time ? FLAG_TIME
-                                    : 0u);
-        uint8_t *start = sorter->arena + bucket->last_extent + bucket->last_used, *at = start;
-        *at++ = (uint8_t)head;
-        *at++ = (uint8_t)(head >> 8);
-        bytes_put_u32(at, item[r]);
-        at += 4;
-        if (code < 0) {
-            bytes_put_u64(at, bytes_of_double(value[r]));
-            at += 8;
-        } else {
-            *at++ = (uint8_t)code;
-        }
-        if (is_short) {
-            bytes_put_u32(at, (uint32_t)time[r]);
-            at += 4;
-        } else if (has_time) {
-            bytes_put_u64(at, (uint64_t)time[r]);
-            at += 8;
-        }
-        sorter->has_times |= has_time;
-        assert(at - start <= RECORD_MAX);
-        bucket->last_used += (uint32_t)(at - start);
-        sorter->user_records[user[r]]++;
+        uint8_t *extent = sorter->arena + bucket->last_extent, *at = extent + bucket->last_used;
+        const uint8_t *last = extent + bucket->last_size - RECORD_MAX; /* where one may begin */
+        for (; r < end && at <= last; r++) at = put_record(sorter, number, records, r, at);
+        bucket->last_used = (uint32_t)(at - extent);
+        assert(bucket->last_used <= bucket->last_size);
     }
     return 0;
+}
+
+int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const uint32_t *item,
+                      const double *value, const int64_t *time, size_t n,
+                      struct dpmf_error *error) {
+    assert(n == 0 || (user && item && value));
+    const struct records records = {user, item, value, time};
+    int code = sorter->arena_used > sorter->arena_limit ? spill_all(sorter, error) : 0;
+    for (size_t r = 0, end; code == 0 && r < n; r = end) {
+        if (!make_room(sorter, user[r])) return error_no_memory(error);
+        if (r + AHEAD < n && user[r + AHEAD] < sorter->n_users)
+            __builtin_prefetch(&sorter->user_records[user[r + AHEAD]], 1);
+        for (end = r + 1; end < n && user[end] == user[r];) end++;
+        code = add_run(sorter, &records, r, end, error);
+    }
+    return code;
 }
 
 /* ---- slices ---------------------------------------------------------------------------------- */
