@@ -18,7 +18,7 @@
 #include "model/safetensors.h"
 
 enum {
-    PIECE_FLOATS = 1 << 15, /* packed and written at once; never less than a row */
+    PIECE_FLOATS = 1 << 14, /* packed and written at once, in the heap; never less than a row */
     N_METADATA = 9,
 };
 

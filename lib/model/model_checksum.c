@@ -15,7 +15,7 @@
 
 enum {
     UNIT_BYTES = 1 << 16,       /* bytes of a unit that is no row and no bias */
-    PIECE_BYTES = 1 << 20,      /* the most that is read at once: whole units */
+    PIECE_BYTES = UNIT_BYTES,   /* the most that is read at once: whole units, which the heap has */
     PART_BYTES_LEAST = 1 << 25, /* less is not worth a thread */
 };
 
