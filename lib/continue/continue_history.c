@@ -1,10 +1,12 @@
 /*
- * The lists of continue_history.h: each row's old events and its new ones become one, in the rows
- * of the model. A pair that was rated again counts once, and as it is now: of ratings, what is no
- * like any more is no event. Fed by continue_train.c.
+ * The lists of continue_history.h: each user's old events and new ones become one list, in the rows
+ * of the model, and all users' lists become those of the items. A pair that was rated again counts
+ * once, and as it is now: of ratings, what is no like any more is no event. Fed by
+ * continue_train.c.
  */
 #include "continue/continue_history.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +36,7 @@ struct old_side {
 
 struct old {
     struct old_side users, items;
-    struct event_rows events; /* old ones; `other` are rows of the model */
+    struct event_rows events; /* old ones, by user; `other` are rows of the model */
     struct event_rows given;  /* all new pairs, likes or not; empty where all are events */
 };
 
@@ -94,59 +96,62 @@ static int refuse_unknown(const struct dpmf_store *history, uint64_t users, uint
     return DPMF_ERR_USAGE_CONFLICT;
 }
 
-static int read_ids(struct old *old, const struct continue_history_given *given,
-                    struct dpmf_error *error) {
-    int code = model_ids_fill_users(&old->users.ids, given->history, error);
-    if (code == 0) code = model_ids_count_users(&old->users.ids, given->history, error);
-    if (code == 0) code = model_ids_fill_items(&old->items.ids, given->history, NULL, error);
-    if (code < 0) return code;
-    const uint64_t users = find_rows(&old->users), items = find_rows(&old->items);
-    if (users == UINT64_MAX || items == UINT64_MAX) return error_no_memory(error);
-    return users + items > 0 ? refuse_unknown(given->history, users, items, error) : 0;
+/* The value from which on a rating is an event. */
+static double least_like(const struct continue_history_given *given) {
+    const struct checkpoint_state *state = &given->model->state;
+    return state->has_like ? state->like : -INFINITY;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static void renumber(uint32_t *other, uint64_t n, const uint32_t *rows) {
-    for (uint64_t i = 0; i < n; i++) other[i] = rows[other[i]];
+static bool is_increasing(const uint32_t *rows, uint64_t n) {
+    for (uint64_t i = 1; i < n; i++)
+        if (rows[i] <= rows[i - 1]) return false;
+    return true;
 }
 
-static int compare(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+static int see_users(void *self, const struct store_block *block, struct dpmf_error *error) {
+    return model_ids_take(self, block, error);
 }
 
-/* A row's events in increasing order, as the solver wants them; as a rule they are already. */
-static void sort_rows(struct event_side *side) {
-    for (uint64_t i = 0; i < side->n; i++) {
-        const uint64_t first = side->start[i], n = side->start[i + 1] - first;
-        bool is_sorted = true;
-        for (uint64_t j = 1; is_sorted && j < n; j++)
-            is_sorted = side->other[first + j - 1] < side->other[first + j];
-        if (!is_sorted) qsort(side->other + first, (size_t)n, sizeof *side->other, compare);
-    }
+/* Reads the history, and looks its users and items up. As a rule its items are in the order of the
+ * model's: renumbered, the lists of users are in order, and nobody asks for those of items. */
+static int read_old(struct old *old, const struct continue_history_given *given,
+                    const struct dpmf_run *run, struct dpmf_error *error) {
+    struct model_ids_filling users;
+    struct event_reader reader = {
+        .like = least_like(given), .want = STORE_WANT_IDS, .see = see_users, .self = &users};
+    int code = model_ids_fill_items(&old->items.ids, given->history, NULL, error);
+    if (code == 0) code = model_ids_begin(&users, &old->users.ids, given->history, error);
+    if (code < 0) return code;
+    const uint64_t unknown_items = find_rows(&old->items);
+    if (unknown_items == UINT64_MAX) return error_no_memory(error);
+    reader.users_alone = is_increasing(old->items.row, old->items.ids.n);
+    code = event_rows_read_by(&old->events, given->history, &reader, run, error);
+    if (code < 0) return code;
+    const uint64_t unknown_users = find_rows(&old->users);
+    if (unknown_users == UINT64_MAX) return error_no_memory(error);
+    if (unknown_users + unknown_items > 0)
+        return refuse_unknown(given->history, unknown_users, unknown_items, error);
+    const struct event_numbers user_rows = {old->users.row, old->users.known->n};
+    const struct event_numbers item_rows = {old->items.row, old->items.known->n};
+    if (!reader.users_alone)
+        return event_rows_renumber(&old->events, &user_rows, &item_rows, error);
+    uint32_t *other = old->events.users.other;
+    for (uint64_t i = 0; i < old->events.n_events; i++) other[i] = item_rows.row[other[i]];
+    return 0;
 }
 
-static void take_rows(struct event_rows *rows, const uint32_t *user_rows,
-                      const uint32_t *item_rows) {
-    renumber(rows->users.other, rows->n_events, item_rows);
-    renumber(rows->items.other, rows->n_events, user_rows);
-    sort_rows(&rows->users);
-    sort_rows(&rows->items);
-}
-
+/* Reads the history and, where some pairs are no likes, all new ones once more. */
 static int read_events(struct old *old, const struct continue_history_given *given,
                        const struct dpmf_run *run, struct dpmf_error *error) {
-    const struct checkpoint_state *state = &given->model->state;
-    const double like = state->has_like ? state->like : -INFINITY;
-    sort_rows(&given->events->users);
-    sort_rows(&given->events->items);
-    int code = event_rows_read(&old->events, given->history, like, 0, run, error);
-    if (code == 0) take_rows(&old->events, old->users.row, old->items.row);
+    const struct continue_model *model = given->model;
+    const struct event_numbers users = {model->user_rows, model->now.user_ids.n};
+    const struct event_numbers items = {model->item_rows, model->now.item_ids.n};
+    int code = read_old(old, given, run, error);
     if (code < 0 || given->events->n_events == store_n_ratings(given->store)) return code;
     code = event_rows_read(&old->given, given->store, -INFINITY, 0, run, error);
-    if (code == 0) take_rows(&old->given, given->model->user_rows, given->model->item_rows);
-    return code;
+    return code < 0 ? code : event_rows_renumber(&old->given, &users, &items, error);
 }
 
 /* ---- one list of both ------------------------------------------------------------------------ */
@@ -159,68 +164,140 @@ static struct span span_of(const struct event_side *side, uint64_t row) {
     return (struct span){side->other + side->start[row], side->other + side->start[row + 1]};
 }
 
-/* Old events that are not given again, and the new ones. @return the end of them */
+/* Old events that are not given again, and those of the given ones that are likes. @return the end
+ * of them */
 static uint32_t *merge(struct span old, struct span given, struct span likes, uint32_t *out,
                        uint64_t *twice) {
-    while (old.at < old.end) {
-        while (given.at < given.end && *given.at < *old.at) given.at++;
-        if (given.at < given.end && *given.at == *old.at) {
+    for (; given.at < given.end; given.at++) {
+        while (old.at < old.end && *old.at < *given.at) *out++ = *old.at++;
+        if (old.at < old.end && *old.at == *given.at) {
             old.at++;
             ++*twice;
-            continue;
         }
-        while (likes.at < likes.end && *likes.at < *old.at) *out++ = *likes.at++;
-        *out++ = *old.at++;
+        if (likes.at < likes.end && *likes.at == *given.at) *out++ = *likes.at++;
     }
-    while (likes.at < likes.end) *out++ = *likes.at++;
-    return out;
+    assert(likes.at == likes.end);
+    const size_t rest = (size_t)(old.end - old.at);
+    if (rest > 0) memcpy(out, old.at, rest * sizeof *out);
+    return out + rest;
 }
 
-/* What the lists of a side are made of. */
-struct join {
-    const struct event_side *old, *given, *likes;
-    const uint32_t *number; /* by row of the model, its number in `old` */
-};
+static int make_lists(struct event_side *side, uint64_t n, uint64_t n_events,
+                      struct dpmf_error *error) {
+    side->n = n;
+    side->start = memory_alloc_zero((size_t)n + 1, sizeof *side->start);
+    side->other = memory_alloc((size_t)n_events + 1, sizeof *side->other);
+    return side->start && side->other ? 0 : error_no_memory(error);
+}
 
-/* @return how many of the old events were gone through, or UINT64_MAX where there was no memory */
-static uint64_t join_side(struct continue_again *side, const struct join *join, uint64_t *twice) {
-    const struct event_side *likes = join->likes;
-    struct event_side *all = &side->events;
-    uint64_t n_old = 0;
-    for (uint64_t i = 0; i < likes->n; i++) {
-        const uint32_t number = join->number[side->row[i]];
-        if (number != UINT32_MAX) n_old += join->old->start[number + 1] - join->old->start[number];
-    }
-    all->n = likes->n;
-    all->start = memory_alloc((size_t)likes->n + 1, sizeof *all->start);
-    all->other = memory_alloc((size_t)(n_old + likes->start[likes->n]) + 1, sizeof *all->other);
-    if (!all->start || !all->other) return UINT64_MAX;
+/* The lists of users. *n_old becomes the number of their old events. */
+static int join_users(struct continue_history *self, const struct old *old,
+                      const struct continue_history_given *given, uint64_t *n_old,
+                      struct dpmf_error *error) {
+    const struct event_side *likes = &given->events->users, *before = &old->events.users;
+    const struct event_side *pairs = old->given.users.start ? &old->given.users : likes;
+    const uint32_t *rows = given->model->user_rows, *number = old->users.number;
+    struct event_side *all = &self->users.events;
+    const struct span none = {0};
+    *n_old = 0;
+    for (uint64_t i = 0; i < likes->n; i++)
+        if (number[rows[i]] != UINT32_MAX)
+            *n_old += before->start[number[rows[i]] + 1] - before->start[number[rows[i]]];
+    int code = make_lists(all, likes->n, *n_old + given->events->n_events, error);
+    if (code < 0) return code;
     uint32_t *out = all->other;
-    all->start[0] = 0;
     for (uint64_t i = 0; i < likes->n; i++) {
-        const uint32_t number = join->number[side->row[i]];
-        const struct span none = {0};
-        const struct span old = number == UINT32_MAX ? none : span_of(join->old, number);
-        out = merge(old, span_of(join->given, i), span_of(likes, i), out, twice);
+        const uint32_t at = number[rows[i]];
+        out = merge(at == UINT32_MAX ? none : span_of(before, at), span_of(pairs, i),
+                    span_of(likes, i), out, &self->n_twice);
         all->start[i + 1] = (uint64_t)(out - all->other);
     }
-    return n_old;
+    return 0;
+}
+
+/* What the lists of items are made of: those of all users, in the order of the model's rows. */
+struct lists {
+    const struct event_side *joined, *old;
+    uint32_t *joined_number; /* by row of the model; UINT32_MAX: none, then as `old` has it */
+    const uint32_t *old_number;
+    uint64_t n;
+};
+
+static struct span list_of(const struct lists *lists, uint64_t row) {
+    const uint32_t joined = lists->joined_number[row], old = lists->old_number[row];
+    const struct span none = {0};
+    return joined != UINT32_MAX ? span_of(lists->joined, joined)
+           : old != UINT32_MAX  ? span_of(lists->old, old)
+                                : none;
+}
+
+/* The number of each row of the model among `rows`; UINT32_MAX: none. */
+static uint32_t *find_numbers(const uint32_t *rows, uint64_t n, uint64_t n_rows) {
+    uint32_t *number = memory_alloc((size_t)n_rows + 1, sizeof *number);
+    if (!number) return NULL;
+    memset(number, 0xff, (size_t)n_rows * sizeof *number);
+    for (uint64_t i = 0; i < n; i++) number[rows[i]] = (uint32_t)i;
+    return number;
+}
+
+/* Turns users' lists into those of items with new ratings. Lists that begin at start[i + 1] end
+ * there afterwards. */
+static void fill_items(const struct lists *lists, const uint32_t *number, struct event_side *all) {
+    for (uint64_t row = 0; row < lists->n; row++)
+        for (struct span list = list_of(lists, row); list.at < list.end; list.at++)
+            if (number[*list.at] != UINT32_MAX)
+                all->other[all->start[number[*list.at] + 1]++] = (uint32_t)row;
+}
+
+static void count_items(const struct lists *lists, const uint32_t *number, uint64_t *counts) {
+    for (uint64_t row = 0; row < lists->n; row++)
+        for (struct span list = list_of(lists, row); list.at < list.end; list.at++)
+            if (number[*list.at] != UINT32_MAX) counts[number[*list.at]]++;
+}
+
+static int turn_over(struct event_side *all, const struct lists *lists, const uint32_t *number,
+                     uint64_t n, struct dpmf_error *error) {
+    uint64_t *counts = memory_alloc_zero((size_t)n + 1, sizeof *counts), n_events = 0;
+    if (!counts) return error_no_memory(error);
+    count_items(lists, number, counts);
+    for (uint64_t i = 0; i < n; i++) n_events += counts[i];
+    int code = make_lists(all, n, n_events, error);
+    for (uint64_t i = 0; code == 0 && i < n; i++)
+        all->start[i + 1] = i == 0 ? 0 : all->start[i] + counts[i - 1];
+    if (code == 0) fill_items(lists, number, all);
+    free(counts);
+    return code;
+}
+
+static int join_items(struct continue_history *self, const struct old *old,
+                      const struct continue_history_given *given, struct dpmf_error *error) {
+    const struct continue_model *model = given->model;
+    const uint64_t n_users = model->now.user_ids.n, n_items = given->events->items.n;
+    uint32_t *number = find_numbers(model->item_rows, n_items, model->now.item_ids.n);
+    const struct lists lists = {.joined = &self->users.events,
+                                .old = &old->events.users,
+                                .joined_number =
+                                    find_numbers(model->user_rows, self->users.events.n, n_users),
+                                .old_number = old->users.number,
+                                .n = n_users};
+    int code = number && lists.joined_number
+                   ? turn_over(&self->items.events, &lists, number, n_items, error)
+                   : error_no_memory(error);
+    free(number);
+    free(lists.joined_number);
+    return code;
 }
 
 static int join_both(struct continue_history *self, struct old *old,
                      const struct continue_history_given *given, struct dpmf_error *error) {
-    const bool is_apart = old->given.users.start != NULL;
-    const struct event_rows *pairs = is_apart ? &old->given : given->events;
-    const struct join users = {&old->events.users, &pairs->users, &given->events->users,
-                               old->users.number};
-    const struct join items = {&old->events.items, &pairs->items, &given->events->items,
-                               old->items.number};
-    uint64_t twice_of_items = 0;
+    uint64_t of_users;
     self->users.row = given->model->user_rows;
     self->items.row = given->model->item_rows;
-    const uint64_t of_users = join_side(&self->users, &users, &self->n_twice);
-    const uint64_t of_items = join_side(&self->items, &items, &twice_of_items);
-    if (of_users == UINT64_MAX || of_items == UINT64_MAX) return error_no_memory(error);
+    int code = join_users(self, old, given, &of_users, error);
+    if (code == 0) code = join_items(self, old, given, error);
+    if (code < 0) return code;
+    const struct event_side *items = &self->items.events;
+    const uint64_t of_items = items->start[items->n] - given->events->n_events + self->n_twice;
     self->n_old = of_users > of_items ? of_users : of_items;
     return 0;
 }
@@ -259,7 +336,7 @@ static int pick_rows(struct continue_again *to, const struct continue_again *fro
         if (n > 0) memcpy(to->events.other + at, all.at, (size_t)n * sizeof *all.at);
         to->events.start[i + 1] = at + n;
     }
-    return factor_matrix_init(&to->own, pick->n, from->own.stride, 1, error);
+    return 0;
 }
 
 static int make_solver(struct continue_history *self, const struct continue_history_given *given,
@@ -271,11 +348,9 @@ static int make_solver(struct continue_history *self, const struct continue_hist
                                    .exponent = model->state.exponent,
                                    .steps = STEPS,
                                    .stays = true};
-    int code =
-        factor_matrix_init(&self->users.own, self->users.events.n, now->users.stride, 1, error);
-    if (code == 0)
-        code =
-            factor_matrix_init(&self->items.own, self->items.events.n, now->items.stride, 1, error);
+    const uint64_t n_users = self->users.events.n, n_items = self->items.events.n;
+    int code = factor_matrix_init(&self->room, n_users > n_items ? n_users : n_items,
+                                  now->users.stride, 1, error);
     if (code == 0) code = pick_rows(&self->near_users, &self->users, &given->near_users, error);
     if (code == 0) code = pick_rows(&self->near_items, &self->items, &given->near_items, error);
     return code < 0 ? code
@@ -294,8 +369,7 @@ int continue_history_init(struct continue_history *self, const struct continue_h
                   .counts = model->item_counts},
     };
     *self = (struct continue_history){0};
-    int code = read_ids(&old, given, error);
-    if (code == 0) code = read_events(&old, given, run, error);
+    int code = read_events(&old, given, run, error);
     if (code == 0) code = join_both(self, &old, given, error);
     if (code == 0) self->unobserved = find_unobserved(self, &old, given);
     if (code == 0) code = make_solver(self, given, error);
@@ -310,7 +384,6 @@ static void free_side(struct continue_again *side) {
     free(side->picked_row);
     free(side->events.start);
     free(side->events.other);
-    factor_matrix_free(&side->own);
 }
 
 void continue_history_free(struct continue_history *self) {
@@ -318,6 +391,7 @@ void continue_history_free(struct continue_history *self) {
     free_side(&self->items);
     free_side(&self->near_users);
     free_side(&self->near_items);
+    factor_matrix_free(&self->room);
     ials_free(self->ials);
     *self = (struct continue_history){0};
 }
@@ -335,27 +409,32 @@ static int sweep_side(struct continue_history *self, struct continue_again *side
                       struct factor_matrix *own, struct factor_matrix *other,
                       const struct continue_stop *stop, struct dpmf_error *error) {
     const size_t stride = own->stride, bytes = stride * sizeof(float);
-    if (side->own.n == 0) return 0;
-    for (uint64_t i = 0; i < side->own.n; i++)
-        memcpy(side->own.rows + i * stride, own->rows + side->row[i] * stride, bytes);
-    int code = ials_sweep(self->ials, &side->events, &side->own, other, stop->asked, stop->self,
-                          NULL, error);
+    const uint64_t n = side->events.n;
+    struct factor_matrix room = self->room;
+    if (n == 0) return 0;
+    assert(n <= room.n && stride == room.stride);
+    room.n = n;
+    for (uint64_t i = 0; i < n; i++)
+        memcpy(room.rows + i * stride, own->rows + side->row[i] * stride, bytes);
+    int code =
+        ials_sweep(self->ials, &side->events, &room, other, stop->asked, stop->self, NULL, error);
     if (code < 0) return code;
-    if (!factors_are_finite(side->own.rows, (size_t)side->own.n * stride))
+    if (!factors_are_finite(room.rows, (size_t)n * stride))
         return error_set(error, DPMF_ERR_TRAIN_DIVERGED, "a vector is not finite");
-    for (uint64_t i = 0; i < side->own.n; i++)
-        memcpy(own->rows + side->row[i] * stride, side->own.rows + i * stride, bytes);
+    for (uint64_t i = 0; i < n; i++)
+        memcpy(own->rows + side->row[i] * stride, room.rows + i * stride, bytes);
     return 0;
 }
 
+/* Users last: the lists are theirs, and the other way round they are further behind. */
 int continue_history_epoch(struct continue_history *self, bool is_first, struct factors *now,
                            const struct continue_stop *stop, struct dpmf_error *error) {
     struct continue_again *users = is_first ? &self->users : &self->near_users;
     struct continue_again *items = is_first ? &self->items : &self->near_items;
     int code = 0;
     for (int turn = 0; code == 0 && turn < (is_first ? 1 : NEAR_TURNS); turn++) {
-        code = sweep_side(self, users, &now->users, &now->items, stop, error);
-        if (code == 0) code = sweep_side(self, items, &now->items, &now->users, stop, error);
+        code = sweep_side(self, items, &now->items, &now->users, stop, error);
+        if (code == 0) code = sweep_side(self, users, &now->users, &now->items, stop, error);
     }
     return code;
 }

@@ -14,13 +14,13 @@
 struct continue_again {
     const uint32_t *row;      /* row of each in the model */
     struct event_side events; /* all of each, of rows of the model's other side */
-    struct factor_matrix own; /* room to solve for them */
     uint32_t *picked_row;     /* NULL, or what `row` is */
 };
 
 struct continue_history {
     struct continue_again users, items; /* with new ratings, in the order of their store */
     struct continue_again near_users, near_items; /* what is new or near it */
+    struct factor_matrix room;                    /* to solve for the rows of a side */
     struct ials *ials;
     double unobserved; /* the weight of a pair without an event, for old and new ones together */
     uint64_t n_old;    /* events of the history that are gone through: of these users or items */
@@ -39,7 +39,7 @@ struct continue_pick {
 struct continue_history_given {
     const struct dpmf_store *history, *store;
     const struct continue_model *model;
-    struct event_rows *events;
+    const struct event_rows *events;
     const struct kernel_set *kernels;
     struct thread_pool *pool;
     struct continue_pick near_users, near_items;
@@ -60,7 +60,7 @@ struct continue_stop {
     void *self;
 };
 
-/* Solves for users, then for items: the first time for all that have new ratings, later, and
+/* Solves for items, then for users: the first time for all that have new ratings, later, and
  * several times, near what is new. @return 0, DPMF_ERR_BASE_CANCELLED, or DPMF_ERR_TRAIN_DIVERGED
  * when a number is not finite */
 int continue_history_epoch(struct continue_history *self, bool is_first, struct factors *now,

@@ -75,7 +75,7 @@ static int refuse_samples(const char *path, struct dpmf_error *error) {
 }
 
 static int read_checkpoint(struct continue_model *model, const char *path,
-                           const struct kernel_set *kernels, uint64_t spare, struct factors *base,
+                           const struct continue_layout *layout, struct factors *base,
                            struct dpmf_error *error) {
     struct safetensors *file = NULL;
     int code = safetensors_open(path, &file, error);
@@ -83,7 +83,8 @@ static int read_checkpoint(struct continue_model *model, const char *path,
     if (release_is_kind(file))
         code = refuse_release(path, error);
     else
-        code = checkpoint_read_from(file, kernels->stride, spare, base, &model->state, error);
+        code = checkpoint_read_from(file, layout->kernels->stride, layout->spare, base,
+                                    &model->state, error);
     if (code == 0 && model->state.samples > 0) code = refuse_samples(path, error);
     if (code == 0) code = read_provenance(model, file, error);
     safetensors_close(file);
@@ -186,30 +187,35 @@ static int take_rows(struct factor_matrix *to, struct factor_matrix *from, uint6
     return code;
 }
 
+static int copy_both(struct factors *to, const struct factors *from, uint64_t spare,
+                     struct dpmf_error *error) {
+    int code = copy_rows(&to->users, &from->users, from->users.n, spare, error);
+    return code < 0 ? code : copy_rows(&to->items, &from->items, from->items.n, spare, error);
+}
+
 /* New rows begin at nothing; where ratings are predicted, items' begin as those of a new run do, so
  * that new users of new items have something to tell them apart by. */
-static int lay_out(struct continue_model *model, struct factors *base, uint64_t spare,
-                   uint64_t seed, struct dpmf_error *error) {
+static int lay_out(struct continue_model *model, struct factors *base,
+                   const struct continue_layout *layout, struct dpmf_error *error) {
     struct factors *before = &model->before, *now = &model->now;
     const uint64_t n_users = now->user_ids.n, n_items = now->item_ids.n;
     before->k = now->k = base->k;
     before->offset = now->offset = base->offset;
     before->min = now->min = base->min;
     before->max = now->max = base->max;
-    int code = take_rows(&before->users, &base->users, n_users, spare, error);
-    if (code == 0) code = take_rows(&before->items, &base->items, n_items, spare, error);
+    int code = take_rows(&now->users, &base->users, n_users, layout->spare, error);
+    if (code == 0) code = take_rows(&now->items, &base->items, n_items, layout->spare, error);
     if (code < 0) return code;
     const double unit = factors_unit(base->min, base->max);
     for (uint64_t i = n_items - model->new_items; i < n_items && !model->state.ranks; i++)
-        first_rows_fill_one(before->items.rows + i * before->items.stride, i, base->k, unit, seed,
+        first_rows_fill_one(now->items.rows + i * now->items.stride, i, base->k, unit, layout->seed,
                             FIRST_ROWS_ITEMS);
-    code = copy_rows(&now->users, &before->users, n_users, spare, error);
-    return code < 0 ? code : copy_rows(&now->items, &before->items, n_items, spare, error);
+    return layout->keeps_before ? copy_both(before, now, layout->spare, error) : 0;
 }
 
 int continue_model_open(struct continue_model *model, const char *path,
-                        const struct kernel_set *kernels, const struct dpmf_store *store,
-                        uint64_t spare, uint64_t seed, struct dpmf_error *error) {
+                        const struct dpmf_store *store, const struct continue_layout *layout,
+                        struct dpmf_error *error) {
     struct factors base = {0};
     *model = (struct continue_model){0};
     struct side users = {.known = &base.user_ids,
@@ -222,14 +228,14 @@ int continue_model_open(struct continue_model *model, const char *path,
                          .rows = &model->item_rows,
                          .counts = &model->item_counts,
                          .n_new = &model->new_items};
-    int code = read_checkpoint(model, path, kernels, spare, &base, error);
+    int code = read_checkpoint(model, path, layout, &base, error);
     model->has_user_counts = base.user_ids.counts != NULL;
     if (code == 0) code = model_ids_fill_users(&users.given, store, error);
     if (code == 0) code = model_ids_count_users(&users.given, store, error);
     if (code == 0) code = model_ids_fill_items(&items.given, store, NULL, error);
     if (code == 0) code = join_side(&users, model->state.n_ratings, error);
     if (code == 0) code = join_side(&items, model->state.n_ratings, error);
-    if (code == 0) code = lay_out(model, &base, spare, seed, error);
+    if (code == 0) code = lay_out(model, &base, layout, error);
     factor_ids_free(&users.given);
     factor_ids_free(&items.given);
     factors_free(&base);

@@ -73,6 +73,7 @@ struct continuation {
     char *provenance;
     double started, snapshot_time;
     uint32_t snapshot_epoch;
+    double squares; /* squared errors of the new ratings; NAN before the first epoch */
 
     pthread_mutex_t progress_lock;
     _Atomic bool stopped;
@@ -354,13 +355,17 @@ static int read_events(struct continuation *self, struct dpmf_error *error) {
         error_hint(error, "there is nothing to learn for a model that ranks by likes");
         return DPMF_ERR_INPUT_EMPTY;
     }
-    if (!self->options->history) {
+    if (self->options->history) {
+        const struct event_numbers users = {model->user_rows, model->now.user_ids.n};
+        const struct event_numbers items = {model->item_rows, model->now.item_ids.n};
+        code = event_rows_renumber(events, &users, &items, error);
+    } else {
         count_likes(self);
         code = weigh_events(self, error);
+        renumber(events->users.other, events->n_events, model->item_rows);
+        renumber(events->items.other, events->n_events, model->user_rows);
     }
     if (code < 0) return code;
-    renumber(events->users.other, events->n_events, model->item_rows);
-    renumber(events->items.other, events->n_events, model->user_rows);
     self->users =
         (struct continue_side){.start = events->users.start, .other = events->users.other};
     self->items = (struct continue_side){
@@ -571,14 +576,21 @@ static int check_valid(const struct continuation *self, struct dpmf_error *error
     return compare_scale(self->valid, now->min, now->max, "the model", self->run, error);
 }
 
+/* Where rows are solved for from a history, nobody asks where they were. */
+static int open_model(struct continuation *self, struct dpmf_error *error) {
+    const struct continue_layout layout = {.kernels = self->kernels,
+                                           .spare = SPARE_ROWS,
+                                           .seed = self->options->seed,
+                                           .keeps_before = self->options->history == NULL};
+    return continue_model_open(&self->model, self->path, self->store, &layout, error);
+}
+
 static int prepare(struct continuation *self, struct dpmf_error *error) {
     const double begun = clock_now();
     struct continue_model *model = &self->model;
     int code = check_options(self, error);
     if (code == 0) code = plan_memory(self, error);
-    if (code == 0)
-        code = continue_model_open(model, self->path, self->kernels, self->store, SPARE_ROWS,
-                                   self->options->seed, error);
+    if (code == 0) code = open_model(self, error);
     if (code == 0) code = check_kind(self, error);
     if (code == 0) code = check_history(self, error);
     if (code == 0) code = check_scale(self, error);
@@ -733,6 +745,11 @@ static int sweep_by_history(struct continuation *self, struct dpmf_error *error)
                                   error);
 }
 
+/* Whether epochs after the first move anything. */
+static bool has_near_rows(const struct continuation *self) {
+    return self->n_near_users + self->n_near_items > 0;
+}
+
 static int run_epoch(struct continuation *self, struct dpmf_epoch *epoch,
                      struct dpmf_error *error) {
     struct continue_model *model = &self->model;
@@ -740,15 +757,16 @@ static int run_epoch(struct continuation *self, struct dpmf_epoch *epoch,
     int code =
         self->options->history ? sweep_by_history(self, error) : sweep_by_memory(self, error);
     if (code < 0) return code;
-    const double squares =
-        continue_rows_squares(self->kernels, model->now.k, &self->users, &model->now.items);
+    if (isnan(self->squares) || self->state.epoch == 0 || has_near_rows(self))
+        self->squares =
+            continue_rows_squares(self->kernels, model->now.k, &self->users, &model->now.items);
     const double seconds = clock_now() - begun;
     self->state.epoch++;
     self->report->seconds += seconds;
     *epoch = (struct dpmf_epoch){
         .epoch = self->state.epoch,
         .updates_per_second = (double)self->n_new / fmax(seconds, 1e-9),
-        .train_rmse = sqrt(squares / (double)self->n_new),
+        .train_rmse = sqrt(self->squares / (double)self->n_new),
         .valid_rmse = NAN,
         .valid_recall = NAN,
         .valid_ndcg = NAN,
@@ -816,6 +834,7 @@ int dpmf_train_continue(const char *model, struct dpmf_store *store, struct dpmf
                                .options = &own,
                                .run = &own_run,
                                .report = report,
+                               .squares = NAN,
                                .user_rows = {.file = -1}};
     if (pthread_mutex_init(&all.progress_lock, NULL) != 0) return error_no_memory(error);
     code = prepare(&all, error);

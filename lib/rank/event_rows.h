@@ -7,6 +7,7 @@
 #define DPMF_RANK_EVENT_ROWS_H
 
 #include "dpmf.h"
+#include "store/store.h"
 
 /* Row i's events are start[i] .. start[i + 1] - 1, in increasing order of the rows of the other
  * side. */
@@ -27,6 +28,30 @@ struct event_rows {
 int event_rows_read(struct event_rows *rows, const struct dpmf_store *store, double like,
                     double count_weight, const struct dpmf_run *run, struct dpmf_error *error);
 void event_rows_free(struct event_rows *rows); /* a zeroed one is fine */
+
+/* The same by someone who looks at the blocks too; all events weigh 1. */
+struct event_reader {
+    double like;
+    bool users_alone; /* there are no lists of items then */
+    unsigned want;    /* of enum store_want, for `see` */
+    int (*see)(void *self, const struct store_block *block, struct dpmf_error *error);
+    void *self;
+};
+
+int event_rows_read_by(struct event_rows *rows, const struct dpmf_store *store,
+                       const struct event_reader *reader, const struct dpmf_run *run,
+                       struct dpmf_error *error);
+
+/* Another numbering of one side: `row` of each, by its number here, all different and below n. */
+struct event_numbers {
+    const uint32_t *row;
+    uint64_t n;
+};
+
+/* Lets `other` of both sides be rows of other numberings, in increasing order. The lists
+ * themselves stay where they are. For events without weights. */
+int event_rows_renumber(struct event_rows *rows, const struct event_numbers *users,
+                        const struct event_numbers *items, struct dpmf_error *error);
 
 /* Counts the events, without keeping them. */
 int event_rows_count(const struct dpmf_store *store, double like, const struct dpmf_run *run,

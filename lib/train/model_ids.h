@@ -6,6 +6,7 @@
 
 #include "model/factors.h"
 #include "schedule/tiling.h"
+#include "store/store.h"
 
 /* Users are in the order of the store, items in that of the tiling or, where it is NULL, of the
  * store too. */
@@ -16,6 +17,18 @@ int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
  * continued there. */
 int model_ids_count_users(struct factor_ids *ids, const struct dpmf_store *store,
                           struct dpmf_error *error);
+
+/* Both of these by whoever goes through the blocks already: the room, then each block in order,
+ * with its ids. */
+struct model_ids_filling {
+    struct factor_ids *ids;
+    size_t bytes_capacity;
+};
+int model_ids_begin(struct model_ids_filling *filling, struct factor_ids *ids,
+                    const struct dpmf_store *store, struct dpmf_error *error);
+int model_ids_take(struct model_ids_filling *filling, const struct store_block *block,
+                   struct dpmf_error *error);
+
 int model_ids_fill_items(struct factor_ids *ids, const struct dpmf_store *store,
                          const struct tiling *tiling, struct dpmf_error *error);
 

@@ -12,6 +12,15 @@ run() { dpmf train "$@" -q --replace; }
 run "$new" --continue old.safetensors --history "$old" -o a.safetensors -j 1 --deterministic
 run "$new" --continue old.safetensors --history "$old" -o b.safetensors -j 3 --deterministic
 cmp a.safetensors b.safetensors && echo "threads do not matter"
+{ head -n 1 some.csv && tail -n +2 some.csv | tac; } >turned.csv
+dpmf import turned.csv --like any -o turned.dpr -q
+run "$new" --continue old.safetensors --history turned.dpr -o t.safetensors --deterministic
+for model in a t; do
+    dpmf export "$model.safetensors" --npy "vectors-$model" --users --not-private -q
+done
+cmp vectors-a/item_vectors.npy vectors-t/item_vectors.npy &&
+    cmp vectors-a/user_vectors.npy vectors-t/user_vectors.npy &&
+    echo "the order of the history does not matter"
 echo "the weight of other pairs is that of all events:"
 dpmf train ratings-events.dpr -k 8 -o anew.safetensors -q
 for model in old a anew; do
