@@ -110,6 +110,9 @@ static int read_ratings(struct pairs *pairs, struct dpmf_error *error) {
     struct source *source = NULL;
     int code = source_open(pairs->path, pairs->options, &wait, &source, error);
     if (code < 0) return code;
+    if (source->contradicts && pairs->run->warn)
+        pairs->run->warn(pairs->run->warn_self,
+                         "the first line contradicts {columns}: which is right?");
     void *chunk = source->ops->chunk_new(source);
     code = chunk ? read_chunks(pairs, source, &batch, chunk, error) : error_no_memory(error);
     if (chunk) source->ops->chunk_free(chunk);

@@ -287,6 +287,45 @@ static int check_titles(const struct table *table, const struct dpmf_field *fiel
                 "give a table with the columns item and title", error);
 }
 
+/* A first row that names one column of two is a header all the same: below it the other one would
+ * be found by its place, which may be the place of what is named. */
+static int refuse_half(const struct table *table, enum wanted named, struct dpmf_error *error) {
+    const enum wanted other = table->wanted[table->wanted[0] == named];
+    error_set(error, DPMF_ERR_INPUT_HEADER, "the first row names the %s, and no column the %s",
+              wanted_names[named], wanted_names[other]);
+    error_hint(error, "begin with a line such as %s,%s", wanted_names[table->wanted[0]],
+               wanted_names[table->wanted[1]]);
+    error_place(error, table->name, table->line, 1);
+    return DPMF_ERR_INPUT_HEADER;
+}
+
+static bool wants_pairs(const struct table *table) {
+    return !table->is_public && table->n_wanted == 2 && table->wanted[0] == WANT_USER &&
+           table->wanted[1] == WANT_ITEM;
+}
+
+/* What a first row that is no header of all the columns wanted says against being a row. */
+static int check_first(const struct table *table, const struct dpmf_field *fields, int n,
+                       struct dpmf_error *error) {
+    for (int i = 0; i < n && wants_pairs(table); i++)
+        for (size_t w = 0; w < 2; w++)
+            if (is_role(table->wanted[w], fields[i].text, fields[i].length))
+                return refuse_half(table, table->wanted[w], error);
+    return 0;
+}
+
+/* Whether a row of pairs is a header again. */
+static bool is_header_again(const struct table *table, const struct dpmf_field *fields, int n) {
+    for (size_t w = 0; w < 2; w++) {
+        if (table->column[w] >= (size_t)n) return false;
+        const struct dpmf_field *field = &fields[table->column[w]];
+        if (!is_role(WANT_USER, field->text, field->length) &&
+            !is_role(WANT_ITEM, field->text, field->length))
+            return false;
+    }
+    return true;
+}
+
 /* Whether the fields name all the columns wanted; where they are not named they come in order. */
 static bool read_header(struct table *table, const struct dpmf_field *fields, int n) {
     size_t found = 0;
@@ -478,6 +517,10 @@ static int take_text(struct table *table, char *text, size_t n, struct dpmf_erro
         table->names = names;
         return check_header(table, fields, n_fields, error);
     }
+    if (table->is_named && wants_pairs(table) && is_header_again(table, fields, n_fields))
+        return refuse_header(table, error);
+    if (is_first) code = check_first(table, fields, n_fields, error);
+    if (code < 0) return code;
     if (table->is_public && n_fields != table->n_columns)
         return refuse_width(table, &fields[n_fields - 1], n_fields, error);
     if (is_first && !table->is_public) code = check_titles(table, fields, n_fields, error);

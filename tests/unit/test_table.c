@@ -145,6 +145,10 @@ static void test_doubtful_rows(void **state) {
         {"user,item,rating\n1,2,3\n", "item,title", DPMF_ERR_INPUT_HEADER, 1, 1},
         {"item,plays\n1,2\n", "item,title", DPMF_ERR_INPUT_HEADER, 1, 1},
         {"item,title,Title\n1,a,b\n", "item,title", DPMF_ERR_INPUT_HEADER, 1, 12},
+        /* headers of pairs that name one of them, or come again */
+        {"thing,user\n1,2\n", "user,item", DPMF_ERR_INPUT_HEADER, 1, 1},
+        {"item,who\n1,2\n", "user,item", DPMF_ERR_INPUT_HEADER, 1, 1},
+        {"user,item\n1,2\nitem,user\n3,4\n", "user,item", DPMF_ERR_INPUT_HEADER, 3, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct written out;
