@@ -83,7 +83,7 @@ int dpmf_model_histories(const struct dpmf_model *model, struct dpmf_store *stor
     if (!take) return arguments_check(error, "take", NULL);
     struct histories histories = {
         .store = store, .run = run, .take = take, .self = self, .model = model};
-    code = model_numbers_check(model, store, error);
+    code = model_numbers_check(model, store, run, error);
     if (code == 0) code = model_numbers_items(model, store, &histories.item_numbers, error);
     for (uint64_t b = 0; code == 0 && b < store_n_blocks(store); b++)
         code = give_block(&histories, b, error);

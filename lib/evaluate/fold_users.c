@@ -238,7 +238,7 @@ int fold_users_make(const struct dpmf_model *model, const struct dpmf_store *his
     folded->factors.user_ids = (struct factor_ids){0};
     *fitted = model;
     if (!history) return 0;
-    int code = model_numbers_check(model, history, error);
+    int code = model_numbers_check(model, history, run, error);
     if (code == 0) code = make_pieces(&folding, run, error);
     if (code == 0) code = number_rows(&folding, run, error);
     if (code == 0 && (folding.n_fitted > 0 || model->kind == MODEL_RELEASE)) {

@@ -4,6 +4,7 @@
  */
 #include "evaluate/model_numbers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,11 +84,33 @@ int model_numbers_scale(const struct dpmf_model *model, const struct dpmf_store 
     return compare_scale(store, state->rated_min, state->rated_max, "the model", run, error);
 }
 
+/* What is left out for nobody to see would make the model look worse than it is. */
+static void warn_of_items(const struct dpmf_model *model, const struct dpmf_store *history,
+                          const struct dpmf_run *run) {
+    const char *what = store_holds_events(history) ? "events" : "ratings";
+    char text[400];
+    uint64_t unknown = 0;
+    if (!run || !run->warn) return;
+    for (uint64_t i = 0; i < store_n_items(history); i++) {
+        const struct store_item item = store_item_at(history, i);
+        if (dpmf_model_find_item(model, item.id, item.id_length) == UINT64_MAX)
+            unknown += item.n_ratings;
+    }
+    if (unknown == 0) return;
+    snprintf(text, sizeof text,
+             "%.200s: %llu of %llu %s are of items that the model does not know: left out",
+             store_path(history), (unsigned long long)unknown,
+             (unsigned long long)store_n_ratings(history), what);
+    run->warn(run->warn_self, text);
+}
+
 int model_numbers_check(const struct dpmf_model *model, const struct dpmf_store *history,
-                        struct dpmf_error *error) {
+                        const struct dpmf_run *run, struct dpmf_error *error) {
     if (!model_predicts_ratings(model) || !store_holds_events(history)) {
         int code = check_items(model, history, error);
-        return code == 0 ? model_numbers_scale(model, history, NULL, error) : code;
+        if (code == 0) code = model_numbers_scale(model, history, NULL, error);
+        if (code == 0) warn_of_items(model, history, run);
+        return code;
     }
     error_set(error, DPMF_ERR_USAGE_CONFLICT,
               "this holds events, and the model learns from ratings alone");

@@ -25,11 +25,12 @@ int model_numbers_beyond(const struct dpmf_model *model, const struct dpmf_store
                          struct dpmf_error *error);
 
 /* Whether a model can use a history: refuses events where the model predicts ratings, items of
- * which it knows none, and ratings on another scale.
+ * which it knows none, and ratings on another scale. Where it does not know some of the items,
+ * `run`, which may be NULL, is warned: they are left out.
  * @return 0 or a negative code: DPMF_ERR_USAGE_CONFLICT, DPMF_ERR_INPUT_ID,
  * DPMF_ERR_INPUT_OUT_OF_RANGE */
 int model_numbers_check(const struct dpmf_model *model, const struct dpmf_store *history,
-                        struct dpmf_error *error);
+                        const struct dpmf_run *run, struct dpmf_error *error);
 
 /* The last of these alone: for ratings to compare predictions with. */
 int model_numbers_scale(const struct dpmf_model *model, const struct dpmf_store *store,

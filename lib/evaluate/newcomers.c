@@ -135,7 +135,7 @@ int dpmf_newcomers_open(const struct dpmf_model *model, struct dpmf_store *store
     newcomers->model = model;
     newcomers->store = store;
     newcomers->block_number = NO_BLOCK;
-    code = model_numbers_check(model, store, error);
+    code = model_numbers_check(model, store, run, error);
     if (code == 0) code = model_numbers_items(model, store, &newcomers->item_numbers, error);
     if (code == 0 &&
         !memory_reserve(&newcomers->ids.start, &newcomers->start_capacity, 1, sizeof(uint64_t)))

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ struct ranker {
     void **pointers;
     size_t n_products;
     uint64_t next_user;
+    uint64_t n_given, n_without; /* users of the model given to `take`; those without a history */
 };
 
 /* ---- one user -------------------------------------------------------------------------------- */
@@ -112,8 +114,7 @@ static int rank_user(const struct ranker *ranker, struct ranking_worker *worker,
                : 0;
 }
 
-static int give(const struct ranker *ranker, const struct ranked *ranked,
-                struct dpmf_error *error) {
+static int give(struct ranker *ranker, const struct ranked *ranked, struct dpmf_error *error) {
     const struct rank_users *ranking = ranker->ranking;
     for (size_t i = 0; ranking->take && i < ranked->n; i++) {
         const struct ranked_user *user = &ranked->users[i];
@@ -123,6 +124,8 @@ static int give(const struct ranker *ranker, const struct ranked *ranked,
                                       .items = ranked->best + i * ranker->n,
                                       .ratings = ranked->ratings + i * ranker->n,
                                       .n = user->n_best};
+        ranker->n_given += user->user != UINT64_MAX;
+        ranker->n_without += user->user != UINT64_MAX && user->known == 0;
         if (user->user != UINT64_MAX)
             list.id = dpmf_model_user_id(ranking->model, user->user, &list.id_length);
         else
@@ -351,6 +354,20 @@ static void free_workers(struct ranker *ranker) {
     free(ranker->is_done);
 }
 
+/* Their lists may hold what they have rated: nobody would see that their ids are spelled
+ * differently. */
+static void warn_of_users(const struct ranker *ranker) {
+    const struct dpmf_run *run = ranker->run;
+    char text[400];
+    if (!run->warn || !ranker->ranking->history || ranker->n_without == 0) return;
+    snprintf(text, sizeof text,
+             "%.200s: it has nothing of %llu of %llu users of the model: nothing is left out for "
+             "them",
+             store_path(ranker->ranking->history), (unsigned long long)ranker->n_without,
+             (unsigned long long)ranker->n_given);
+    run->warn(run->warn_self, text);
+}
+
 int rank_users_run(const struct rank_users *ranking, const struct dpmf_run *run,
                    struct dpmf_error *error) {
     const uint64_t n_items = ranking->model->factors.items.n;
@@ -359,11 +376,16 @@ int rank_users_run(const struct rank_users *ranking, const struct dpmf_run *run,
     /* A release to which the users of its history were fitted has users. */
     if (ranking->model->factors.users.n > 0) ranker.folds = false;
     ranker.n = ranking->n < n_items ? ranking->n : (size_t)n_items;
-    int code = ranking->history ? model_numbers_check(ranking->model, ranking->history, error) : 0;
+    /* Whoever only ranks has fitted the users of the history before, and passed on any warning. */
+    const struct dpmf_run *warned = ranking->take ? run : NULL;
+    int code = 0;
+    if (ranking->history)
+        code = model_numbers_check(ranking->model, ranking->history, warned, error);
     if (code < 0) return code;
     code = make_workers(&ranker, error);
     if (code == 0) code = rank_history(&ranker, error);
     if (code == 0) code = rank_others(&ranker, error);
+    if (code == 0) warn_of_users(&ranker);
     free_workers(&ranker);
     return code;
 }

@@ -72,7 +72,7 @@ int dpmf_model_history(const struct dpmf_model *model, struct dpmf_store *store,
     if (code == 0) code = run_take(&own_run, run, error);
     if (code < 0) return code;
     run = &own_run;
-    code = model_numbers_check(model, store, error);
+    code = model_numbers_check(model, store, run, error);
     if (code < 0) return code;
     struct search search = {
         .model = model, .store = store, .user = user, .length = length, .history = history};
