@@ -384,7 +384,8 @@ struct dpmf_model_info {
     bool is_of_events;   /* ranking: learned from events, which ratings were not turned into */
     double taste_weight; /* release of events: factor of taste in scores; 1 in other models */
     double count_weight; /* ranking: weight of an event that happened n times is 1 + this ln n */
-    uint64_t spare[2];
+    double rated_min, rated_max; /* ranking by likes: scale of the ratings that it learned from; 0
+                                    and 0 where there is none */
 };
 
 /* Describes a model.

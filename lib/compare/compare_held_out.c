@@ -101,17 +101,20 @@ int compare_apart(const struct dpmf_store *training, const struct dpmf_store *va
     return check_apart(training, valid, run, &common, &known, error);
 }
 
-static int check(const struct dpmf_store *training, const struct dpmf_store *valid, bool ranks,
-                 const struct dpmf_run *run, struct dpmf_error *error) {
+static int check(const struct dpmf_store *training, const struct dpmf_store *valid,
+                 enum compare_use use, const struct dpmf_run *run, struct dpmf_error *error) {
     struct compare_common common;
     struct dpmf_store_info info;
     bool known;
     int code = 0;
     if (store_n_ratings(valid) == 0) return 0;
     dpmf_store_info(training, &info);
-    if (!ranks) code = compare_scale(valid, info.min, info.max, "the training set", run, error);
+    if (use != COMPARE_RANKED && !info.holds_events)
+        code = compare_scale(valid, info.min, info.max, "the training set", run, error);
     if (code == 0) code = check_apart(training, valid, run, &common, &known, error);
-    return code == 0 && known ? check_known(training, valid, &common, ranks, run, error) : code;
+    return code == 0 && known
+               ? check_known(training, valid, &common, use != COMPARE_PREDICTED, run, error)
+               : code;
 }
 
 /* Ratings are no measure of a model of events, nor events of one of ratings. */
@@ -131,12 +134,13 @@ int dpmf_store_check_held_out(const struct dpmf_store *training, const struct dp
     int code = arguments_check(error, "training valid", training, valid);
     if (code == 0) code = run_take(&own, run, error);
     if (code == 0) code = check_kind(training, valid, ranks, error);
-    return code == 0 ? check(training, valid, ranks, &own, error) : code;
+    const enum compare_use use = ranks ? COMPARE_RANKED : COMPARE_PREDICTED;
+    return code == 0 ? check(training, valid, use, &own, error) : code;
 }
 
-int compare_held_out(const struct dpmf_store *training, const struct dpmf_store *valid, bool ranks,
-                     const struct dpmf_run *run, struct dpmf_error *error) {
+int compare_held_out(const struct dpmf_store *training, const struct dpmf_store *valid,
+                     enum compare_use use, const struct dpmf_run *run, struct dpmf_error *error) {
     int code = 0;
-    if (cluster_rank(run->cluster) == 0) code = check(training, valid, ranks, run, error);
+    if (cluster_rank(run->cluster) == 0) code = check(training, valid, use, run, error);
     return cluster_agree(run->cluster, code, error);
 }

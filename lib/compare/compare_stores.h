@@ -23,14 +23,21 @@ int compare_index_items(const struct dpmf_store *store, struct factor_ids *ids,
 int compare_stores(const struct dpmf_store *first, const struct dpmf_store *second,
                    struct compare_common *common, struct dpmf_error *error);
 
+/* What a model makes of ratings. */
+enum compare_use {
+    COMPARE_PREDICTED, /* it predicts them */
+    COMPARE_RANKED,    /* it ranks: only users and items of both count, and no value does */
+    COMPARE_LIKED      /* it ranks what has at least a certain value */
+};
+
 /* Before training: refuses a validation set that training cannot be judged by, because it is known
  * to hold ratings of the training set, is on another scale or has nobody and nothing in common with
- * it; warns where that is so of a part. `ranks`: only users and items of both count. Nothing is
- * warned of without run->warn. In a cluster rank 0 looks, and all must call it.
+ * it; warns where that is so of a part. Nothing is warned of without run->warn. In a cluster rank 0
+ * looks, and all must call it.
  * @return 0 or a negative code: DPMF_ERR_USAGE_CONFLICT, DPMF_ERR_INPUT_OUT_OF_RANGE,
  * DPMF_ERR_INPUT_ID */
-int compare_held_out(const struct dpmf_store *training, const struct dpmf_store *valid, bool ranks,
-                     const struct dpmf_run *run, struct dpmf_error *error);
+int compare_held_out(const struct dpmf_store *training, const struct dpmf_store *valid,
+                     enum compare_use use, const struct dpmf_run *run, struct dpmf_error *error);
 
 /* The part of it that is about ratings in both: for ratings that are added to a model, which knows
  * more users and items than they have. In one process. */

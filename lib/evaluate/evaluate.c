@@ -428,7 +428,7 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     if (code == 0 && evaluator.ranking > RANKING_MAX)
         code = error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items",
                          (int)RANKING_MAX);
-    if (code == 0 && evaluator.has_errors) code = model_numbers_scale(model, test, run, error);
+    if (code == 0 && !store_holds_events(test)) code = model_numbers_scale(model, test, run, error);
     if (cluster_size(cluster) > 1) {
         if (code == 0) code = user_shares_check_store(test, cluster, error);
         code = cluster_agree(cluster, code, error);

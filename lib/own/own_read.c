@@ -257,10 +257,20 @@ static int keep_last(const struct own_reading *reading, struct dpmf_error *error
 /* Times and ids are taken for ratings where a table has no names, and are this far off. */
 static const double FAR_SPANS = 100;
 
+/* The scale of the ratings that the model learned from. Where it ranks, how high they are says
+ * something only of likes; without these its ends are equal. */
+static double scale_min(const struct own_reading *reading) {
+    return reading->ranks ? reading->info.rated_min : reading->info.min;
+}
+
+static double scale_max(const struct own_reading *reading) {
+    return reading->ranks ? reading->info.rated_max : reading->info.max;
+}
+
 static int refuse_far(const struct own_reading *reading, double rating, struct dpmf_error *error) {
     char low[DPMF_DOUBLE_TEXT_MAX], high[DPMF_DOUBLE_TEXT_MAX];
-    dpmf_format_double(reading->info.min, low);
-    dpmf_format_double(reading->info.max, high);
+    dpmf_format_double(scale_min(reading), low);
+    dpmf_format_double(scale_max(reading), high);
     int code =
         error_set(error, DPMF_ERR_INPUT_OUT_OF_RANGE,
                   "a rating of %.4g is far off the model's scale, %s to %s", rating, low, high);
@@ -274,10 +284,10 @@ static int refuse_far(const struct own_reading *reading, double rating, struct d
 
 static int check_scale(const struct own_reading *reading, struct dpmf_error *error) {
     struct dpmf_own *own = reading->own;
-    const double min = reading->info.min, max = reading->info.max, far = FAR_SPANS * (max - min);
+    const double min = scale_min(reading), max = scale_max(reading), far = FAR_SPANS * (max - min);
     struct rating_scale scale = {.min = min, .max = max};
     size_t farthest = 0;
-    if (reading->ranks) return 0; /* counts and likes are on no scale */
+    if (reading->ranks && !(max > min)) return 0; /* counts, or ratings that all count alike */
     for (size_t i = 0; i < own->n; i++) {
         double rating = own->ratings[i].rating;
         if (!isfinite((float)rating)) {

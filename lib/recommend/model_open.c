@@ -207,6 +207,8 @@ void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *inf
         .unobserved = state->unobserved,
         .exponent = state->exponent,
         .like = state->has_like ? state->like : -INFINITY,
+        .rated_min = state->has_like && state->has_scale ? state->rated_min : 0,
+        .rated_max = state->has_like && state->has_scale ? state->rated_max : 0,
         .is_unchecked = state->is_unchecked,
         .taste_weight = model->taste_weight,
         .count_weight = state->count_weight,

@@ -215,7 +215,11 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code == 0) code = check_same(run->cluster, options, valid != NULL, error);
     if (code == 0 && valid) code = user_shares_check_same(valid, run->cluster, error);
     if (code == 0 && valid)
-        code = compare_held_out(store, valid, solver == SOLVER_IALS, run, error);
+        code = compare_held_out(store, valid,
+                                solver != SOLVER_IALS    ? COMPARE_PREDICTED
+                                : options->ials.has_like ? COMPARE_LIKED
+                                                         : COMPARE_RANKED,
+                                run, error);
     if (code < 0) return code;
     if (solver == SOLVER_IALS)
         return ials_train(store, valid, output, options, run, on_epoch, self, report, error);

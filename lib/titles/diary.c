@@ -329,9 +329,9 @@ static void take_model(struct dpmf_diary *diary, const struct dpmf_model *model)
     struct dpmf_model_info info;
     dpmf_model_info(model, &info);
     diary->items = info.items;
-    diary->min = info.min;
-    diary->max = info.max;
     diary->ranks = strcmp(info.goal, "ranking") == 0;
+    diary->min = diary->ranks ? info.rated_min : info.min;
+    diary->max = diary->ranks ? info.rated_max : info.max;
     diary->event = diary->ranks && isfinite(info.like) ? info.like : 1;
     diary->of_events = info.is_of_events;
     diary->has_scale = !diary->ranks || strcmp(info.kind, "release") != 0;

@@ -435,7 +435,10 @@ static int check_valid(const struct tune *tune, struct dpmf_error *error) {
     struct dpmf_run quiet = *tune->run;
     quiet.warn = NULL;
     if (store_holds_events(tune->store) != store_holds_events(tune->valid)) return 0;
-    return compare_held_out(tune->store, tune->valid, tune->ranks, &quiet, error);
+    const enum compare_use use = !tune->ranks                 ? COMPARE_PREDICTED
+                                 : tune->train->ials.has_like ? COMPARE_LIKED
+                                                              : COMPARE_RANKED;
+    return compare_held_out(tune->store, tune->valid, use, &quiet, error);
 }
 
 int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,

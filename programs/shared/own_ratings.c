@@ -185,8 +185,10 @@ void own_ratings_note(struct invocation *invocation, const struct dpmf_model *mo
     struct dpmf_model_info info;
     char scale[240];
     dpmf_model_info(model, &info);
+    const bool rates = strcmp(info.goal, "rating") == 0;
     snprintf(scale, sizeof scale, "ratings outside the model's scale, %s to %s",
-             text_double(info.min).text, text_double(info.max).text);
+             text_double(rates ? info.min : info.rated_min).text,
+             text_double(rates ? info.max : info.rated_max).text);
     if (found->is_item_first)
         terminal_note_print(terminal,
                             "%s: three columns without names: taken as item, rating and time, "
