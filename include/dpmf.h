@@ -2338,6 +2338,21 @@ DPMF_API void dpmf_candidates_free(struct dpmf_candidates *candidates);
 DPMF_API int dpmf_candidates_add(struct dpmf_candidates *candidates,
                                  const struct dpmf_table_record *row, struct dpmf_error *error);
 
+/* Adds the rows of a table whose header names the user and the wanted item; all other columns are
+ * of items to rank it among, and where the last column is one of these, rows may have more of them.
+ * A column that is something else by its name, such as a rating or a title, is refused.
+ *
+ * @param candidates  the list
+ * @param path        the table, as dpmf_table_read_whole reads it; "-" for standard input
+ * @param run         callbacks, which may end the reading
+ * @param error       receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_IO_*     the table cannot be read
+ * @error DPMF_ERR_INPUT_*  the table is bad: the code says how, `error` where
+ */
+DPMF_API int dpmf_candidates_read(struct dpmf_candidates *candidates, const char *path,
+                                  const struct dpmf_run *run, struct dpmf_error *error);
+
 /* How often the wanted item is among the n best of its row. Other items with the same score come
  * before it, so that a model that gives everything the same score finds nothing. An item given
  * twice counts once; one that the model does not know comes last and is never found. */

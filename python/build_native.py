@@ -43,8 +43,6 @@ extern "Python" int dpmf_py_ledger(void *self, const struct dpmf_ledger_populati
 extern "Python" int dpmf_py_arrow_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out);
 extern "Python" int dpmf_py_arrow_next(struct ArrowArrayStream *stream, struct ArrowArray *out);
 extern "Python" void dpmf_py_arrow_release(struct ArrowArrayStream *stream);
-extern "Python" int dpmf_py_candidates(void *self, const struct dpmf_table_record *row,
-                                       struct dpmf_error *error);
 extern "Python" int dpmf_py_before_spending(void *self, const struct dpmf_release_report *report);
 """
 

@@ -49,7 +49,7 @@ lib/continue   base files store kernels model cluster train rank sample recommen
 lib/recommend  base numerics model kernels
 lib/titles     base +recommend
 lib/features   base numerics model privacy recommend
-lib/evaluate   base store model recommend cluster compare
+lib/evaluate   base store tables model recommend cluster compare
 lib/own        base files ratings tables +store +recommend +titles +evaluate
 lib/tune       base numerics files random store rank train cluster compare +ratings +split \
                +sample

@@ -77,7 +77,9 @@ const struct verb verb_evaluate = {
             "know counts 0): 1 means no bias. To evaluate on later ratings than those trained on, "
             "use dpmf split --by time.",
             "With --candidates each row of FILE is a user, an item that was held out, and "
-            "others to rank it among; the first row names the columns. hr is the share of the "
+            "others to rank it among; the first row names the columns, in any order: one of them "
+            "is the user, one the item, and all others are of items to rank it among, of which "
+            "rows may have more where they come last. hr is the share of the "
             "rows whose held-out item is among the N best of its row, ndcg the average of "
             "1/log2(place + 1), mrr that of 1/place, both 0 beyond N. Items with the same "
             "score come before the one held out; an item given twice counts once. TEST may "
@@ -329,38 +331,6 @@ static int evaluate(struct invocation *invocation, const struct dpmf_model *mode
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-struct candidate_rows {
-    struct dpmf_candidates *candidates;
-    bool has_header;
-};
-
-/* A rating would be taken for an item to rank among. */
-static bool names_rating(const struct dpmf_table_record *row) {
-    for (size_t i = 1; i < row->n; i++) {
-        const char *role = dpmf_table_column_role(row->field[i].text, row->field[i].length);
-        if (role && (strcmp(role, "rating") == 0 || strcmp(role, "timestamp") == 0)) return true;
-    }
-    return false;
-}
-
-/* The first row is a header, and must be: a user's row taken for one would be lost. */
-static int take_candidates(void *self, const struct dpmf_table_record *row,
-                           struct dpmf_error *error) {
-    struct candidate_rows *rows = self;
-    if (rows->has_header) return dpmf_candidates_add(rows->candidates, row, error);
-    const char *role = dpmf_table_column_role(row->field[0].text, row->field[0].length);
-    rows->has_header = role && strcmp(role, "user") == 0;
-    const bool is_rated = rows->has_header && names_rating(row);
-    if (rows->has_header && !is_rated) return 0;
-    *error = (struct dpmf_error){.code = DPMF_ERR_INPUT_HEADER, .line = row->line};
-    snprintf(error->message, sizeof error->message,
-             is_rated ? "these are ratings, not candidates"
-                      : "the first row does not name the columns");
-    snprintf(error->file, sizeof error->file, "%s", row->file);
-    snprintf(error->hint, sizeof error->hint, "begin with a line such as user,item,negatives");
-    return DPMF_ERR_INPUT_HEADER;
-}
-
 static int print_candidates(const struct invocation *invocation, uint32_t n,
                             const struct dpmf_candidates_evaluation *found) {
     if (!command_has(invocation, OPTION_JSON)) {
@@ -391,17 +361,17 @@ static int print_candidates(const struct invocation *invocation, uint32_t n,
 
 static int rank_candidates(struct invocation *invocation, const struct dpmf_model *model,
                            struct dpmf_store *history, const struct dpmf_order *order, uint32_t n) {
-    struct candidate_rows rows = {0};
+    struct dpmf_candidates *rows = NULL;
     struct dpmf_candidates_evaluation found;
     struct dpmf_error error = {0};
-    int rc = dpmf_candidates_new(&rows.candidates, &error);
+    int rc = dpmf_candidates_new(&rows, &error);
     if (rc == 0)
-        rc = dpmf_table_read_whole(invocation->value[OPTION_CANDIDATES], &invocation->run,
-                                   take_candidates, &rows, &error);
+        rc = dpmf_candidates_read(rows, invocation->value[OPTION_CANDIDATES], &invocation->run,
+                                  &error);
     if (rc == 0)
-        rc = dpmf_model_rank_candidates(model, rows.candidates, history, order, n, &invocation->run,
-                                        &found, &error);
-    dpmf_candidates_free(rows.candidates);
+        rc = dpmf_model_rank_candidates(model, rows, history, order, n, &invocation->run, &found,
+                                        &error);
+    dpmf_candidates_free(rows);
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
     if (invocation->n_operands == 1) {

@@ -59,7 +59,12 @@ class Measuring(FolderTest):
         theirs = json.loads(
             run_dpmf("evaluate", self.folder / "m.safetensors", "--candidates", table, "-n", "3",
                      "--json"))
-        for given in rows, table, str(table):
+        turned = self.folder / "turned.csv"
+        with open(turned, "w", encoding="utf-8") as file:
+            file.write("item,user,negatives\n")
+            file.writelines(",".join(map(str, [item, user, *others])) + "\n"
+                            for user, item, *others in rows)
+        for given in rows, table, str(table), turned:
             mine = model.evaluate(candidates=given, n=3, history=False)["candidates"]
             for name in ("rows", "unknown_users", "unknown_items", "hr", "ndcg", "mrr"):
                 self.assertAlmostEqual(mine[name], theirs[name], places=9)

@@ -3,7 +3,7 @@ one is ranked among the others, as ``dpmf evaluate --candidates`` does it."""
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from ._ids import id_bytes, refuse_id
 from ._native import ffi, lib
@@ -19,38 +19,13 @@ class Candidates:
     """The rows of a table, or of a sequence of sequences of ids."""
 
     def __init__(self, rows: Any, run: Run) -> None:
-        self.has_header = False
-        self.failure: Optional[BaseException] = None
         made, error = ffi.new("struct dpmf_candidates **"), new_error()
         check(lib.dpmf_candidates_new(made, error), error)
         self.pointer = ffi.gc(made[0], lib.dpmf_candidates_free)
         if is_path(rows):
-            self._read(path_bytes(rows), run)
+            run.call(lib.dpmf_candidates_read, self.pointer, path_bytes(rows), run.pointer)
         else:
             self._take(rows)
-
-    def _read(self, path: bytes, run: Run) -> None:
-        handle = ffi.new_handle(self)
-        try:
-            run.call(lib.dpmf_table_read_whole, path, run.pointer, lib.dpmf_py_candidates, handle)
-        finally:
-            if self.failure:
-                raise self.failure
-
-    def add(self, row: Any, error: Any) -> int:
-        if self.has_header:
-            return int(lib.dpmf_candidates_add(self.pointer, row, error))
-        role = lib.dpmf_table_column_role(row.field[0].text, row.field[0].length)
-        if role == ffi.NULL or ffi.string(role) != b"user":
-            raise usage("the first row of the candidates does not name the columns",
-                        "begin with a line such as user,item,negatives")
-        for place in range(1, row.n):
-            role = lib.dpmf_table_column_role(row.field[place].text, row.field[place].length)
-            if role != ffi.NULL and ffi.string(role) in (b"rating", b"timestamp"):
-                raise usage("these are ratings, not candidates",
-                            "begin with a line such as user,item,negatives")
-        self.has_header = True
-        return 0
 
     def _take(self, rows: Any) -> None:
         error = new_error()
@@ -78,16 +53,6 @@ class Candidates:
             record = ffi.new("struct dpmf_table_record *",
                              {"file": name, "line": number, "field": fields, "n": len(kept)})
             check(lib.dpmf_candidates_add(self.pointer, record, error), error)
-
-
-@ffi.def_extern()
-def dpmf_py_candidates(handle: Any, row: Any, error: Any) -> int:
-    candidates: Candidates = ffi.from_handle(handle)
-    try:
-        return candidates.add(row, error)
-    except BaseException as failure:
-        candidates.failure = failure
-        return 1
 
 
 def rank_candidates(model: Any, rows: Any, history: Any, order: Any, n: int,
