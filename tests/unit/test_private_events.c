@@ -553,9 +553,12 @@ static void test_home_scores_alike(void **state) {
         struct dpmf_user *user;
         double p[EVENTS_FACTORS_MAX];
         make_user(&made, number);
-        for (size_t i = 0; i < made.user.n; i++) /* whatever the rating or the count is */
-            own[i] = (struct dpmf_own_rating){made.row[i], i % 2 ? -3 : 1e15};
+        for (size_t i = 0; i < made.user.n; i++) /* whatever the count is, if it is one */
+            own[i] = (struct dpmf_own_rating){made.row[i], i % 2 ? 1e15 : -3};
         events_score_person(&score, &made.user, SIZE_MAX, p);
+        assert_int_equal(dpmf_user_fold_in(opened, own, made.user.n, &user, NULL),
+                         DPMF_ERR_INPUT_OUT_OF_RANGE);
+        for (size_t i = 0; i < made.user.n; i += 2) own[i].rating = 3;
         assert_int_equal(dpmf_user_fold_in(opened, own, made.user.n, &user, NULL), 0);
         for (uint32_t j = 0; j < N_ITEMS; j++) {
             struct dpmf_score home;
