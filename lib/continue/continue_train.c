@@ -478,6 +478,9 @@ static int begin_state(struct continuation *self, struct dpmf_error *error) {
     self->state.n_ratings += store_n_ratings(self->store);
     self->state.fingerprint = checksum64_seeded(model->checksum, strlen(model->checksum),
                                                 digest ^ old ^ model->state.fingerprint);
+    self->state.digest = self->state.valid_digest = 0; /* the fingerprint is one */
+    if (code == 0 && self->valid)
+        code = store_digest(self->valid, &self->state.valid_digest, error);
     self->state.best_valid = NAN;
     self->state.best_epoch = 0;
     self->state.is_unchecked = false;
@@ -546,8 +549,8 @@ static int resume(struct continuation *self, struct dpmf_error *error) {
     options.decay = 0; /* there is no schedule that would depend on the number of epochs */
     int code = resume_open(&file, self->options->resume, self->model.now.k, &self->state, error);
     if (code < 0) return code;
-    code =
-        resume_compare(&file, &options, self->kernels->name, self->valid != NULL, self->run, error);
+    code = resume_compare(&file, &options, self->kernels->name, self->state.valid_digest, self->run,
+                          error);
     if (code == 0)
         code = resume_read(&file, &self->model.now, &self->user_rows,
                            self->valid ? &self->best : NULL, error);

@@ -38,6 +38,9 @@ struct checkpoint_state {
     double learning_rate, decay, regularization;
     uint64_t n_ratings;   /* ratings of the store that it was trained on */
     uint64_t fingerprint; /* checksum of that store's index, to notice another store */
+    /* store_digest of the ratings, and of those that the best epoch was chosen by; 0: not recorded,
+     * or none */
+    uint64_t digest, valid_digest;
     double best_valid;    /* best error on the validation set; NaN without one */
     uint32_t best_epoch;
 

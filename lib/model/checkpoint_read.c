@@ -155,6 +155,8 @@ static bool take_field(struct json_reader *json, const struct json_token *key,
     if (json_equals(key, "regularization")) return take_double(&token, &state->regularization);
     if (json_equals(key, "ratings")) return take_whole(&token, &state->n_ratings);
     if (json_equals(key, "fingerprint")) return take_whole(&token, &state->fingerprint);
+    if (json_equals(key, "digest")) return take_whole(&token, &state->digest);
+    if (json_equals(key, "valid_digest")) return take_whole(&token, &state->valid_digest);
     if (json_equals(key, "best_epoch")) return take_count(&token, &state->best_epoch);
     if (json_equals(key, "best_valid"))
         return token.kind == JSON_NULL || take_double(&token, &state->best_valid);

@@ -63,6 +63,8 @@ static struct dpmf_json *state_json(const struct checkpoint_state *state) {
     dpmf_json_double(json, "regularization", state->regularization);
     put_whole(json, "ratings", state->n_ratings);
     put_whole(json, "fingerprint", state->fingerprint);
+    if (state->digest != 0) put_whole(json, "digest", state->digest);
+    if (state->valid_digest != 0) put_whole(json, "valid_digest", state->valid_digest);
     dpmf_json_double(json, "best_valid", state->best_valid);
     dpmf_json_uint(json, "best_epoch", state->best_epoch);
     dpmf_json_string(json, "order", state->order);
@@ -111,6 +113,8 @@ static struct checkpoint_state longest_state(void) {
         .item_bias_hold = longest,
         .n_ratings = UINT64_MAX,
         .fingerprint = UINT64_MAX,
+        .digest = UINT64_MAX,
+        .valid_digest = UINT64_MAX,
         .best_valid = longest,
         .best_epoch = UINT32_MAX,
         .superblock_users = UINT64_MAX,

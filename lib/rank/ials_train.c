@@ -278,7 +278,9 @@ static int begin_state(struct ials_run *run, struct dpmf_error *error) {
         .is_of_events = is_of_events,
         .count_weight = options->ials.count_weight,
     };
-    return store_digest(run->whole, &run->state.fingerprint, error);
+    int code = store_digest(run->whole, &run->state.fingerprint, error);
+    if (code == 0 && run->valid) code = store_digest(run->valid, &run->state.valid_digest, error);
+    return code;
 }
 
 /* Rank 0 opens the snapshot; what it says of the run is for all. */
@@ -290,7 +292,8 @@ static int open_resumed(struct ials_run *run, struct checkpoint_file *file,
     int code = resume_open(file, run->options->resume, run->options->factors, &run->state, error);
     if (code < 0) return code;
     const struct factors shape = rank_share_shape(&run->share, &run->model.factors);
-    code = resume_compare(file, &options, run->kernels->name, run->valid != NULL, run->run, error);
+    code = resume_compare(file, &options, run->kernels->name, run->state.valid_digest, run->run,
+                          error);
     return code < 0 ? code : resume_compare_ids(file, &shape, error);
 }
 

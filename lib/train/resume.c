@@ -41,7 +41,8 @@ int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
         what = "another rule for events";
     else if (file->k != k)
         what = "another number of factors";
-    else if (was->n_ratings != state->n_ratings || was->fingerprint != state->fingerprint)
+    else if (was->n_ratings != state->n_ratings || was->fingerprint != state->fingerprint ||
+             (was->digest != 0 && state->digest != 0 && was->digest != state->digest))
         what = "other ratings";
     else if (was->learning_rate != state->learning_rate || was->decay != state->decay ||
              was->regularization != state->regularization || was->seed != state->seed)
@@ -186,17 +187,16 @@ static int compare_kernels(const struct checkpoint_file *file, const struct firs
 }
 
 /* Without a validation set there is nothing to choose the best epoch by: what was known of it would
- * be about another model than the one that is written. */
-static void forget_best(struct checkpoint_file *file, const struct dpmf_run *run) {
+ * be about another model than the one that is written. Nor do errors on two sets compare. */
+static void forget_best(struct checkpoint_file *file, const char *why, const struct dpmf_run *run) {
     struct checkpoint_state *state = &file->state;
-    char text[240];
+    char text[300];
     if (isnan(state->best_valid)) return;
     if (run->warn) {
-        dpmf_error_write(
-            text, sizeof text,
-            "the snapshot keeps the best epoch so far, number %u with a validation error of "
-            "%.4f; without {valid} it is forgotten, and the last epoch becomes the model",
-            state->best_epoch, state->best_valid);
+        snprintf(text, sizeof text,
+                 "the snapshot keeps the best epoch so far, number %u with a validation error of "
+                 "%.4f; %s",
+                 state->best_epoch, state->best_valid, why);
         run->warn(run->warn_self, text);
     }
     state->best_valid = NAN;
@@ -204,8 +204,9 @@ static void forget_best(struct checkpoint_file *file, const struct dpmf_run *run
 }
 
 int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options *options,
-                   const char *kernels, bool has_valid, const struct dpmf_run *run,
+                   const char *kernels, uint64_t valid_digest, const struct dpmf_run *run,
                    struct dpmf_error *error) {
+    const uint64_t was = file->state.valid_digest;
     const struct first_wish wish = read_wish(file);
     if (file->state.is_unchecked && run->warn)
         run->warn(run->warn_self,
@@ -213,8 +214,17 @@ int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options
                   "cannot be detected");
     int code = compare_epochs(file, &wish, options, run, error);
     if (code == 0 && options->deterministic) code = compare_kernels(file, &wish, kernels, error);
-    if (code == 0 && !has_valid) forget_best(file, run);
-    return code;
+    if (code < 0) return code;
+    if (valid_digest == 0)
+        forget_best(file, "without {valid} it is forgotten, and the last epoch becomes the model",
+                    run);
+    else if (was != 0 && was != valid_digest)
+        forget_best(file,
+                    "{valid} has other ratings now, to which that does not compare: it is "
+                    "forgotten",
+                    run);
+    file->state.valid_digest = valid_digest;
+    return 0;
 }
 
 /* ---- where it continues ---------------------------------------------------------------------- */

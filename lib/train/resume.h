@@ -24,9 +24,10 @@ int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
 
 /* Compares the settings of the snapshot's run with those of this one: differences that would break
  * a promise are refused, those that change the result are reported to run->warn. Without a
- * validation set its best epoch is forgotten. */
+ * validation set, or with another one, its best epoch is forgotten; `valid_digest` is that of this
+ * run's state. */
 int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options *options,
-                   const char *kernels, bool has_valid, const struct dpmf_run *run,
+                   const char *kernels, uint64_t valid_digest, const struct dpmf_run *run,
                    struct dpmf_error *error);
 
 /* Where the run continues: a superblock of this tiling. With `exact` it must be cut as it was. */

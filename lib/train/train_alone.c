@@ -39,7 +39,7 @@ static int open_resumed(struct train_run *train, struct dpmf_error *error) {
                            &train->state, error);
     return code < 0 ? code
                     : resume_compare(&train->resumed, train->options, train->kernels->name,
-                                     train->valid_store != NULL, train->run, error);
+                                     train->state.valid_digest, train->run, error);
 }
 
 static int begin_tiling(struct train_run *train, struct tiling_options *options,

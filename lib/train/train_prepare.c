@@ -104,7 +104,7 @@ static uint64_t fingerprint_of(const struct dpmf_store *store) {
     return h;
 }
 
-static void begin_state(struct train_run *train) {
+static int begin_state(struct train_run *train, struct dpmf_error *error) {
     const struct dpmf_train_options *options = train->options;
     train->state = (struct checkpoint_state){
         .seed = options->seed,
@@ -118,6 +118,10 @@ static void begin_state(struct train_run *train) {
     static const char *const orders[] = {
         [SGD_FREE] = "free", [SGD_DETERMINISTIC] = "deterministic", [SGD_HOGWILD] = "hogwild"};
     snprintf(train->state.order, sizeof train->state.order, "%s", orders[train->order]);
+    int code = store_digest(train->whole, &train->state.digest, error);
+    if (code == 0 && train->valid_store)
+        code = store_digest(train->valid_store, &train->state.valid_digest, error);
+    return code;
 }
 
 static int write_provenance(struct train_run *train, struct dpmf_error *error) {
@@ -298,8 +302,8 @@ int train_run_prepare(struct train_run *train, struct dpmf_error *error) {
     if (code < 0) return code;
     int most = sgd_at_once(train->order, train->threads);
     if (train->threads > most) train->threads = most; /* more would have nothing to do */
-    begin_state(train);
-    if (train->options->resume) code = train->place->open_resumed(train, error);
+    code = cluster_agree(train->cluster, begin_state(train, error), error);
+    if (code == 0 && train->options->resume) code = train->place->open_resumed(train, error);
     if (code < 0) return code;
     code = model_ids_fill_users(&train->factors.user_ids, train->store, error);
     code = cluster_agree(train->cluster, code, error);

@@ -72,7 +72,7 @@ static int open_resumed(struct train_run *train, struct dpmf_error *error) {
     if (is_first(train))
         code = resume_open(file, options->resume, options->factors, &train->state, error);
     if (code == 0 && is_first(train))
-        code = resume_compare(file, options, train->kernels->name, train->valid_store != NULL,
+        code = resume_compare(file, options, train->kernels->name, train->state.valid_digest,
                               train->run, error);
     code = cluster_agree(train->cluster, code, error);
     if (code == 0)
