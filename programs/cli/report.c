@@ -174,12 +174,13 @@ void report_other_headers(struct terminal *terminal, uint64_t n) {
                          text_number(n).text);
 }
 
+#define FIRST_LINE_CONTRADICTS "the first line contradicts --columns: which is right?"
+
 void report_quiet_alerts(struct terminal *terminal, const struct dpmf_store *store) {
     struct dpmf_store_info info = {0};
     if (!terminal->quiet || store == NULL) return; /* the library's warnings were shown */
     dpmf_store_info(store, &info);
-    if (info.first_line_contradicts)
-        terminal_alert_print(terminal, "the first line contradicts --columns: which is right?");
+    if (info.first_line_contradicts) terminal_alert_print(terminal, FIRST_LINE_CONTRADICTS);
     report_other_headers(terminal, info.other_headers);
 }
 
@@ -192,6 +193,8 @@ int report_import_print(struct invocation *invocation, const char *output,
     terminal_progress_end(terminal);
     if (report->ratings == 0)
         terminal_alert_print(terminal, "there are no usable %ss: the store is empty", one);
+    if (terminal->quiet && report->first_line_contradicts)
+        terminal_alert_print(terminal, FIRST_LINE_CONTRADICTS);
     if (terminal->quiet) report_other_headers(terminal, report->other_headers);
     if (report->duplicates > 0 && report->holds_events && !liked)
         snprintf(duplicates, sizeof duplicates, "; %s of repeated pairs, counts added",
