@@ -132,6 +132,17 @@ static bool is_conditional(const struct invocation *invocation) {
 
 #define FIXED_RULE "cannot be set with --epsilon: a private mechanism has fixed, public settings"
 
+/* In the library 0 stands for a suitable number. */
+static int check_counts(const struct invocation *invocation) {
+    static const enum option_id counts[] = {OPTION_FACTORS, OPTION_EPOCHS, OPTION_CHAINS};
+    for (size_t i = 0; i < COUNT_OF(counts); i++)
+        if (command_has(invocation, counts[i]) && options_count(invocation, counts[i]) == 0)
+            return terminal_error_print(STATUS_USAGE, "leave it out to use the default",
+                                        "--%s 0 leaves nothing to do",
+                                        options_name(invocation, counts[i]));
+    return STATUS_DONE;
+}
+
 /* A sampler's settings are public too, and its own. */
 static int check_sampler(const struct invocation *invocation) {
     static const enum option_id of_samplers[] = {
@@ -146,7 +157,8 @@ static int check_sampler(const struct invocation *invocation) {
         OPTION_MAX_RATINGS,
     };
     if (is_conditional(invocation)) {
-        if (!command_has(invocation, OPTION_DELTA)) return STATUS_DONE;
+        int slip = check_counts(invocation);
+        if (slip != STATUS_DONE || !command_has(invocation, OPTION_DELTA)) return slip;
         return terminal_error_print(STATUS_USAGE, "leave it out",
                                     "--delta has no meaning with --mechanism posterior, whose "
                                     "promise has no delta");

@@ -456,6 +456,16 @@ static int check_goal(const struct invocation *invocation) {
                           "leave it out");
 }
 
+/* In the library 0 stands for a weight from the density of the ratings. */
+static int check_unobserved(const struct invocation *invocation) {
+    if (!command_has(invocation, OPTION_UNOBSERVED) ||
+        options_number(invocation, OPTION_UNOBSERVED) != 0)
+        return STATUS_DONE;
+    return terminal_error_print(STATUS_USAGE, "for example: --unobserved 0.3",
+                                "--unobserved %s is not above 0",
+                                invocation->value[OPTION_UNOBSERVED]);
+}
+
 static int check_solver(const struct invocation *invocation) {
     if (dpmf_solver_is_sampler(invocation->value[OPTION_SOLVER])) return check_sampler(invocation);
     return options_refuse_group(invocation, sampler_options, OPTION_COUNT, "is for samplers",
@@ -513,6 +523,7 @@ static int run(struct invocation *invocation) {
     if (status == STATUS_DONE)
         status = options_like(invocation, &options.ials.has_like, &options.ials.like);
     if (status == STATUS_DONE) status = check_decay(invocation);
+    if (status == STATUS_DONE) status = check_unobserved(invocation);
     if (status == STATUS_DONE) status = train_check_companions(invocation);
     if (status != STATUS_DONE) return status;
     int rc = train_open_stores(invocation, &store, &valid, &error);

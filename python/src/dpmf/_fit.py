@@ -120,7 +120,10 @@ def train_options(parameters: dict[str, Any], ranks: bool, is_open: bool = False
             continue
         if not ranks and not is_open:
             raise usage(f'{name} is for goal="ranking"', 'add goal="ranking", or leave it out')
-        setattr(options.pointer.ials, name, number(name, parameters[name]))
+        value = number(name, parameters[name])
+        if name == "unobserved" and not value > 0:  # 0 stands for None there
+            raise usage("unobserved must be above 0", "leave it out to go by the number of events")
+        setattr(options.pointer.ials, name, value)
     largest = 2**32 - 1
     for field, name, low, high in (("factors", "n_factors", 1, 4096),
                                    ("epochs", "n_epochs", 1, largest),
