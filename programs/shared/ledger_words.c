@@ -143,3 +143,30 @@ int ledger_words_offer(struct invocation *invocation) {
         return report_error_print(invocation, &error);
     return STATUS_DONE;
 }
+
+static int look_for_name(void *self, const struct dpmf_ledger_population *population,
+                         const struct dpmf_ledger_entry *entry) {
+    struct ledger_names *names = self;
+    if (entry != NULL) return 0;
+    if (strcmp(population->name, names->name) == 0)
+        names->is_known = true;
+    else
+        names->others++;
+    return 0;
+}
+
+void ledger_words_look(const char *ledger, struct ledger_names *names) {
+    dpmf_ledger_visit(ledger, NULL, look_for_name, names, NULL);
+}
+
+/* As before a release: a name that is misspelled gets a budget of its own. */
+void ledger_words_tell_new(struct terminal *terminal, const struct ledger_names *names) {
+    if (names->is_known) return;
+    if (names->others > 0)
+        terminal_alert_print(terminal,
+                             "population \"%s\" is new to the ledger, which knows %s: check the "
+                             "name, since each has a budget of its own",
+                             names->name, text_count(names->others, "other").text);
+    else
+        terminal_note_print(terminal, "population \"%s\" is new to the ledger", names->name);
+}

@@ -25,6 +25,20 @@ struct ledger_words ledger_words_counts(const struct dpmf_ledger_population *pop
 /* How releases of users by their first record count; for a population that has any. */
 struct ledger_words ledger_words_periods(const struct dpmf_ledger_population *population);
 
+/* A population that a ledger may know; `name` is the caller's, the rest is 0. */
+struct ledger_names {
+    const char *name;
+    uint64_t others; /* populations that the ledger knows beside it */
+    bool is_known;
+};
+
+/* Looks for the name before it is written. A ledger that cannot be read is the next step's to
+ * report. */
+void ledger_words_look(const char *ledger, struct ledger_names *names);
+
+/* Reports a name that was new, as before a release. */
+void ledger_words_tell_new(struct terminal *terminal, const struct ledger_names *names);
+
 /* Where there is no ledger yet and someone at a terminal can be asked, asks whether to make it.
  * Elsewhere it is left to the library: that makes the user's own, and refuses a path that leads
  * nowhere. @return 0, or an exit status after an answer of no */

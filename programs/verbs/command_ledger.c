@@ -442,49 +442,19 @@ static int note_budget(void *self, const struct dpmf_ledger_population *populati
     return 0;
 }
 
-struct names {
-    const char *name;
-    uint64_t others;
-    bool is_known;
-};
-
-static int look_for_name(void *self, const struct dpmf_ledger_population *population,
-                         const struct dpmf_ledger_entry *entry) {
-    struct names *names = self;
-    if (entry != NULL) return 0;
-    if (strcmp(population->name, names->name) == 0)
-        names->is_known = true;
-    else
-        names->others++;
-    return 0;
-}
-
-/* As before a release: a name that is misspelled gets a budget of its own. */
-static void tell_if_new(struct terminal *terminal, const struct names *names) {
-    if (names->is_known) return;
-    if (names->others > 0)
-        terminal_alert_print(terminal,
-                             "population \"%s\" is new to the ledger, which knows %s: check the "
-                             "name, since each has a budget of its own",
-                             names->name, text_count(names->others, "other").text);
-    else
-        terminal_note_print(terminal, "population \"%s\" is new to the ledger", names->name);
-}
-
 static int run_budget(struct invocation *invocation) {
     const char *path = invocation->value[OPTION_LEDGER], *name = invocation->operands[0];
     const char *wanted = invocation->operands[1];
     struct dpmf_budget budget = {0};
-    struct names names = {.name = name};
+    struct ledger_names names = {.name = name};
     struct dpmf_error error = {0};
     int rc = strcmp(wanted, "none") == 0
                  ? 0
                  : dpmf_budget_parse(wanted, command_has(invocation, OPTION_ACCEPT_EPSILON),
                                      &budget, &error);
-    /* A ledger that cannot be read is the next step's to report. */
-    if (rc == 0) dpmf_ledger_visit(path, NULL, look_for_name, &names, NULL);
+    if (rc == 0) ledger_words_look(path, &names);
     if (rc == 0) rc = dpmf_ledger_set_budget(path, name, &budget, &invocation->run, &error);
-    if (rc == 0) tell_if_new(&invocation->terminal, &names);
+    if (rc == 0) ledger_words_tell_new(&invocation->terminal, &names);
     if (rc == 0) rc = dpmf_ledger_visit(path, name, note_budget, &invocation->terminal, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     return command_has(invocation, OPTION_JSON) ? done_json("population", name, &budget)

@@ -440,8 +440,11 @@ static int check_usage(const struct invocation *invocation) {
 static int record(struct invocation *invocation, struct dpmf_error *error) {
     if (!command_has(invocation, OPTION_POPULATION)) return 0;
     const char *ledger = invocation->value[OPTION_LEDGER];
-    return dpmf_ledger_record_tuning(ledger, invocation->value[OPTION_POPULATION], &invocation->run,
-                                     error);
+    struct ledger_names names = {.name = invocation->value[OPTION_POPULATION]};
+    ledger_words_look(ledger, &names);
+    int rc = dpmf_ledger_record_tuning(ledger, names.name, &invocation->run, error);
+    if (rc == 0) ledger_words_tell_new(&invocation->terminal, &names);
+    return rc;
 }
 
 static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_store *valid) {
