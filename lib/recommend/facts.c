@@ -79,21 +79,42 @@ static size_t known_of(const struct facts_space *space, size_t c) {
 
 /* ---- which columns --------------------------------------------------------------------------- */
 
-static int take_years(struct facts_space *space, const uint16_t *years, struct dpmf_error *error) {
-    unsigned newest = 0, oldest = UINT16_MAX;
-    space->ages = memory_alloc((size_t)space->n, 1);
-    if (!space->ages) return error_no_memory(error);
+/* The newest and the oldest year. All ages are counted from the newest, so it is none that only one
+ * item in a thousand is as new as: most likely that is a typing error, and the ages of all others
+ * would be the same. Of few items none is stray. */
+static int find_years(const struct facts_space *space, const uint16_t *years, unsigned *newest,
+                      unsigned *oldest, struct dpmf_error *error) {
+    enum { MANY = 20, IN = 1000 };
+    uint64_t known = 0, newer = 0;
+    uint64_t *of_year = memory_alloc_zero((size_t)UINT16_MAX + 1, sizeof *of_year);
+    if (!of_year) return error_no_memory(error);
+    *newest = 0;
+    *oldest = UINT16_MAX;
     for (uint64_t i = 0; years && i < space->n; i++) {
         if (years[i] == 0) continue;
-        if (years[i] > newest) newest = years[i];
-        if (years[i] < oldest) oldest = years[i];
+        of_year[years[i]]++;
+        known++;
+        if (years[i] > *newest) *newest = years[i];
+        if (years[i] < *oldest) *oldest = years[i];
     }
+    const uint64_t stray = known < MANY ? 0 : known < 2 * IN ? 1 : known / IN;
+    while (*newest > *oldest && (newer += of_year[*newest]) <= stray) (*newest)--;
+    free(of_year);
+    return 0;
+}
+
+static int take_years(struct facts_space *space, const uint16_t *years, struct dpmf_error *error) {
+    unsigned newest = 0, oldest = 0;
+    space->ages = memory_alloc((size_t)space->n, 1);
+    if (!space->ages) return error_no_memory(error);
+    int code = find_years(space, years, &newest, &oldest, error);
+    if (code < 0) return code;
     const bool differ = newest > oldest;
     const unsigned age_most = KNOT_YEARS * (KNOTS_MOST - 1);
     const unsigned span = !differ ? 0 : newest - oldest < age_most ? newest - oldest : age_most;
     for (uint64_t i = 0; i < space->n; i++) {
         const bool is_known = differ && years[i] > 0;
-        const unsigned age = is_known ? newest - years[i] : FACTS_NO_AGE;
+        const unsigned age = !is_known ? FACTS_NO_AGE : years[i] < newest ? newest - years[i] : 0;
         space->ages[i] = (uint8_t)(is_known && age > span ? span : age);
     }
     space->n_knots = differ ? (span + KNOT_YEARS - 1) / KNOT_YEARS + 1 : 0;
@@ -206,13 +227,19 @@ static double covariance(const struct facts_space *space, const struct moments *
            space->mean[a] * space->mean[b] * cells[of_a * w + of_b];
 }
 
-/* Scales of years and of kinds with which the variances of each add up to what they should. */
+/* Scales of years and of kinds with which the variances of each, over what is known, add up to what
+ * they should times the share that is known: else the few items with a year would fill the lists,
+ * since the tastes for all others are not seen. */
 static void find_scales(struct facts_space *space, const struct moments *moments) {
     double variance[2] = {0, 0};
     for (size_t a = 0; a < space->width; a++)
         variance[a >= space->n_knots] += covariance(space, moments, a, a);
-    for (int part = 0; part < 2; part++)
-        space->scales[part] = variance[part] > 0 ? sqrt(variances[part] / variance[part]) : 0;
+    for (size_t part = 0; part < 2; part++) {
+        const size_t known = space->width + part;
+        const double mass = moments->cells[known * moments->w + known];
+        space->scales[part] =
+            variance[part] > 0 ? mass * sqrt(variances[part] / variance[part]) : 0;
+    }
 }
 
 /* B, by the eigenvectors of C; and D, into `matrix`: with T the part of B along eigenvector e and

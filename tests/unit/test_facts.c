@@ -109,7 +109,7 @@ static long double raw(uint64_t item, size_t column) {
 }
 
 static void plain_columns(const struct dpmf_model *model) {
-    long double variance[2] = {0, 0};
+    long double variance[2] = {0, 0}, known_mass[2] = {0, 0};
     for (size_t c = 0; c < WIDTH; c++) {
         long double mean = 0, mass = 0;
         for (uint64_t i = 0; i < ITEMS; i++) {
@@ -121,10 +121,11 @@ static void plain_columns(const struct dpmf_model *model) {
             f[i][c] = is_known(i, c) ? raw(i, c) - mean / mass : 0;
             variance[c >= KNOTS] += share_of(model, i) * f[i][c] * f[i][c];
         }
+        known_mass[c >= KNOTS] = mass;
     }
     for (uint64_t i = 0; i < ITEMS; i++)
         for (size_t c = 0; c < WIDTH; c++)
-            f[i][c] *= sqrtl((c < KNOTS ? 2 : 1) / variance[c >= KNOTS]);
+            f[i][c] *= known_mass[c >= KNOTS] * sqrtl((c < KNOTS ? 2 : 1) / variance[c >= KNOTS]);
 }
 
 static long double centred(const struct dpmf_model *model, uint64_t item, size_t c) {
@@ -168,14 +169,20 @@ static void plain_person(const struct dpmf_own_rating *ratings, long double q[WI
 
 /* ---- the tests ------------------------------------------------------------------------------- */
 
-static void test_scores(void **state) {
-    struct dpmf_model *model = open_release(*state, K, true);
+/* Where years are known of one item in `of` alone, and kinds of all. */
+static void check_scores(const struct temp_dir *dir, uint64_t of) {
+    struct dpmf_model *model = open_release(dir, K, true);
     const struct dpmf_item_facts facts = some_facts();
     struct dpmf_own_rating ratings[RATINGS];
     struct dpmf_user *before, *user;
     struct dpmf_score old, now;
     long double q[WIDTH], largest = 0;
     some_ratings(ratings);
+    for (uint64_t i = 0; i < ITEMS; i++)
+        if (i % of != 0) known.years[i] = 0;
+    known.years[of] = 2000; /* newest, and of so few none is stray */
+    known.years[2 * of] = 2000;
+    known.years[3 * of] = 1880;
     assert_int_equal(dpmf_user_fold_in(model, ratings, RATINGS, &before, NULL), 0);
     assert_int_equal(dpmf_model_set_facts(model, &facts, NULL), 0);
     assert_int_equal(model->facts.width, KNOTS + 6);
@@ -194,10 +201,36 @@ static void test_scores(void **state) {
         assert_true(now.crowd == old.crowd && now.habit == old.habit && now.rating == old.rating);
         largest = fmaxl(largest, fabsl(gain));
     }
-    assert_true(largest > 0.3L);
+    assert_true(largest > 0.3L && largest < 3);
     dpmf_user_free(before);
     dpmf_user_free(user);
     dpmf_model_close(model);
+}
+
+static void test_scores(void **state) {
+    check_scores(*state, 1);
+    check_scores(*state, 25); /* nothing is worth more because others have no year */
+}
+
+/* One year in the far future leaves all other ages as they are. */
+static void test_stray_year(void **state) {
+    struct dpmf_own_rating ratings[RATINGS];
+    static struct dpmf_scored_item lists[2][ITEMS];
+    some_ratings(ratings);
+    for (int stray = 0; stray < 2; stray++) {
+        struct dpmf_model *model = open_release(*state, K, true);
+        const struct dpmf_item_facts facts = some_facts();
+        struct dpmf_user *user;
+        known.years[1] = stray ? 2199 : 2000;
+        known.years[2] = 2000;
+        assert_int_equal(dpmf_model_set_facts(model, &facts, NULL), 0);
+        assert_int_equal(dpmf_user_fold_in(model, ratings, RATINGS, &user, NULL), 0);
+        assert_int_equal(
+            dpmf_user_recommend(model, user, NULL, NULL, NULL, ITEMS, lists[stray], NULL), ITEMS);
+        dpmf_user_free(user);
+        dpmf_model_close(model);
+    }
+    assert_memory_equal(lists[0], lists[1], sizeof lists[0]);
 }
 
 /* Shares add up, of someone who is fitted at once and of someone who rates on; the list is the best
@@ -277,7 +310,8 @@ static void test_refused(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(test_scores), TEST(test_shares_and_lists),
-                                       TEST(test_nothing_to_tell), TEST(test_refused)};
+    const struct CMUnitTest tests[] = {TEST(test_scores), TEST(test_stray_year),
+                                       TEST(test_shares_and_lists), TEST(test_nothing_to_tell),
+                                       TEST(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
