@@ -27,8 +27,9 @@ enum { AHEAD = 8 };
  * model_numbers_beyond. */
 struct wanted_user {
     uint64_t user;
-    uint64_t from; /* in the list of items */
-    uint32_t n;
+    uint64_t from;  /* in the list of items */
+    uint32_t n;     /* how many there are */
+    uint32_t n_had; /* items of these that the user has in the history */
 };
 
 struct wanted_list {
@@ -64,6 +65,8 @@ struct evaluator {
     struct ranking_items items;
     struct user_scores *scores; /* by place */
     struct ranking_sums sums;
+    struct rank_users_found found;
+    uint64_t n_wanted, n_had; /* test items of users that the model knows; those not looked for */
 };
 
 /* ---- errors of predictions ------------------------------------------------------------------- */
@@ -121,7 +124,7 @@ static bool add_wanted_user(struct wanted_list *list, uint64_t user, size_t n) {
                         sizeof *list->users) ||
         !memory_reserve(&list->items, &list->item_capacity, list->n_items + n, sizeof *list->items))
         return false;
-    list->users[list->n_users++] = (struct wanted_user){user, list->n_items, (uint32_t)n};
+    list->users[list->n_users++] = (struct wanted_user){user, list->n_items, (uint32_t)n, 0};
     list->n_items += n;
     return true;
 }
@@ -218,13 +221,14 @@ static int score_user(void *self, uint64_t user, const struct scorer *scorer, co
     struct evaluator *evaluator = self;
     struct wanted_list *list = &evaluator->total.wanted;
     const uint32_t place = evaluator->place[user] - 1;
-    const struct wanted_user *wanted = &list->users[place];
+    struct wanted_user *wanted = &list->users[place];
     uint32_t *items = list->items + wanted->from;
     size_t n = 0;
     (void)scorer;
     (void)error;
     for (size_t j = 0; j < wanted->n; j++)
         if (!best_items_bit(seen, items[j])) items[n++] = items[j];
+    wanted->n_had = wanted->n - (uint32_t)n;
     if (n > 0)
         ranking_user_judge(&evaluator->items, items, n, best, n_best, evaluator->ranking,
                            &evaluator->scores[place]);
@@ -278,11 +282,15 @@ static int rank_all(struct evaluator *evaluator, const struct dpmf_store *test,
                                        .n_beyond = store_n_items(test),
                                        .n = evaluator->ranking,
                                        .rank = score_user,
-                                       .self = evaluator};
+                                       .self = evaluator,
+                                       .found = &evaluator->found};
     code = rank_users_run(&ranking, run, error);
     if (code < 0) return code;
-    for (size_t i = 0; i < evaluator->total.wanted.n_users; i++)
+    for (size_t i = 0; i < evaluator->total.wanted.n_users; i++) {
         ranking_sums_add(&evaluator->sums, &evaluator->scores[i], evaluator->ranking);
+        evaluator->n_wanted += evaluator->total.wanted.users[i].n;
+        evaluator->n_had += evaluator->total.wanted.users[i].n_had;
+    }
     return 0;
 }
 
@@ -352,11 +360,18 @@ static int add_ranks(const struct dpmf_cluster *cluster, struct evaluator *evalu
     struct block_sums *total = &evaluator->total;
     struct ranking_sums *ranking = &evaluator->sums;
     double sums[] = {total->squares, total->absolutes, total->cold_squares};
-    uint64_t counts[] = {total->n, total->unknown_users, total->unknown_items, total->cold,
-                         total->fitted_users};
+    uint64_t counts[] = {total->n,
+                         total->unknown_users,
+                         total->unknown_items,
+                         total->cold,
+                         total->fitted_users,
+                         evaluator->found.users,
+                         evaluator->found.without,
+                         evaluator->n_wanted,
+                         evaluator->n_had};
     if (cluster_size(cluster) == 1) return 0;
     int code = cluster_sum_doubles(cluster, sums, 3, error);
-    if (code == 0) code = cluster_all_sum(cluster, counts, 5, error);
+    if (code == 0) code = cluster_all_sum(cluster, counts, sizeof counts / sizeof counts[0], error);
     total->squares = sums[0];
     total->absolutes = sums[1];
     total->n = counts[0];
@@ -365,6 +380,9 @@ static int add_ranks(const struct dpmf_cluster *cluster, struct evaluator *evalu
     total->cold_squares = sums[2];
     total->cold = counts[3];
     total->fitted_users = counts[4];
+    evaluator->found = (struct rank_users_found){counts[5], counts[6]};
+    evaluator->n_wanted = counts[7];
+    evaluator->n_had = counts[8];
     if (code < 0 || evaluator->ranking == 0) return code;
     code = cluster_sum_doubles(cluster, (double *)&ranking->totals,
                                sizeof ranking->totals / sizeof(double), error);
@@ -393,8 +411,29 @@ static void free_evaluator(struct evaluator *evaluator) {
     ranking_items_free(&evaluator->items);
 }
 
+/* What the history takes out of the ranking, or does not: test items that users have in it are not
+ * looked for, and of users whom it does not have the lists hold what they had. Events may well
+ * happen again. */
+static void warn_of_history(const struct evaluator *evaluator, const struct dpmf_store *test,
+                            const struct dpmf_store *history, bool has_no_user,
+                            const struct dpmf_run *run) {
+    const bool events = store_holds_events(test);
+    char text[500];
+    if (!history || !run->warn) return;
+    if (!has_no_user) rank_users_warn(&evaluator->found, history, "the test set", run);
+    if (evaluator->n_had == 0 || (events && 2 * evaluator->n_had <= evaluator->n_wanted)) return;
+    snprintf(
+        text, sizeof text,
+        "%.300s: %llu of %llu %s to look for are in the history too: the ranking does not look "
+        "for these",
+        store_path(test), (unsigned long long)evaluator->n_had,
+        (unsigned long long)evaluator->n_wanted, events ? "events" : "ratings");
+    run->warn(run->warn_self, text);
+}
+
+/* `has_no_user`: the history is known to have none of the test set. */
 static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store *test,
-                               struct dpmf_store *history,
+                               struct dpmf_store *history, bool has_no_user,
                                const struct dpmf_evaluate_options *options,
                                const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
                                struct dpmf_error *error) {
@@ -444,6 +483,8 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     code = cluster_agree(cluster, code, error);
     if (code == 0) code = add_ranks(cluster, &evaluator, error);
     if (code == 0) finish(&evaluator, evaluation);
+    if (code == 0 && evaluation->ranked_users > 0)
+        warn_of_history(&evaluator, test, history, has_no_user, run);
     free_evaluator(&evaluator);
     dpmf_store_close(share);
     return code;
@@ -522,7 +563,8 @@ int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
     if (code == 0 && fitted != model) code = check_fitted(history, test, run, &common, error);
     code = cluster_agree(run->cluster, code, error);
     if (code == 0)
-        code = evaluate_with_users(fitted, test, history, options, run, evaluation, error);
+        code = evaluate_with_users(fitted, test, history, fitted != model && common.users == 0,
+                                   options, run, evaluation, error);
     fold_users_free(&folded);
     return code;
 }

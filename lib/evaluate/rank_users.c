@@ -63,7 +63,7 @@ struct ranker {
     void **pointers;
     size_t n_products;
     uint64_t next_user;
-    uint64_t n_given, n_without; /* users of the model given to `take`; those without a history */
+    struct rank_users_found found;
 };
 
 /* ---- one user -------------------------------------------------------------------------------- */
@@ -114,18 +114,25 @@ static int rank_user(const struct ranker *ranker, struct ranking_worker *worker,
                : 0;
 }
 
+static void count_user(struct ranker *ranker, const struct ranked_user *user) {
+    if (user->user == UINT64_MAX || model_user_is_placed(ranker->ranking->model, user->user))
+        return;
+    ranker->found.users++;
+    ranker->found.without += user->known == 0;
+}
+
 static int give(struct ranker *ranker, const struct ranked *ranked, struct dpmf_error *error) {
     const struct rank_users *ranking = ranker->ranking;
-    for (size_t i = 0; ranking->take && i < ranked->n; i++) {
+    for (size_t i = 0; i < ranked->n; i++) {
         const struct ranked_user *user = &ranked->users[i];
+        count_user(ranker, user);
+        if (!ranking->take) continue;
         struct dpmf_user_list list = {.id_length = user->id_length,
                                       .user = user->user,
                                       .known = user->known,
                                       .items = ranked->best + i * ranker->n,
                                       .ratings = ranked->ratings + i * ranker->n,
                                       .n = user->n_best};
-        ranker->n_given += user->user != UINT64_MAX;
-        ranker->n_without += user->user != UINT64_MAX && user->known == 0;
         if (user->user != UINT64_MAX)
             list.id = dpmf_model_user_id(ranking->model, user->user, &list.id_length);
         else
@@ -354,20 +361,6 @@ static void free_workers(struct ranker *ranker) {
     free(ranker->is_done);
 }
 
-/* Their lists may hold what they have rated: nobody would see that their ids are spelled
- * differently. */
-static void warn_of_users(const struct ranker *ranker) {
-    const struct dpmf_run *run = ranker->run;
-    char text[400];
-    if (!run->warn || !ranker->ranking->history || ranker->n_without == 0) return;
-    snprintf(text, sizeof text,
-             "%.200s: it has nothing of %llu of %llu users of the model: nothing is left out for "
-             "them",
-             store_path(ranker->ranking->history), (unsigned long long)ranker->n_without,
-             (unsigned long long)ranker->n_given);
-    run->warn(run->warn_self, text);
-}
-
 int rank_users_run(const struct rank_users *ranking, const struct dpmf_run *run,
                    struct dpmf_error *error) {
     const uint64_t n_items = ranking->model->factors.items.n;
@@ -385,9 +378,20 @@ int rank_users_run(const struct rank_users *ranking, const struct dpmf_run *run,
     code = make_workers(&ranker, error);
     if (code == 0) code = rank_history(&ranker, error);
     if (code == 0) code = rank_others(&ranker, error);
-    if (code == 0) warn_of_users(&ranker);
+    if (ranking->found) *ranking->found = ranker.found;
     free_workers(&ranker);
     return code;
+}
+
+void rank_users_warn(const struct rank_users_found *found, const struct dpmf_store *history,
+                     const char *whose, const struct dpmf_run *run) {
+    char text[400];
+    if (!run->warn || !history || found->without == 0) return;
+    snprintf(text, sizeof text,
+             "%.200s: it has nothing of %llu of %llu users of %s: nothing is left out for them",
+             store_path(history), (unsigned long long)found->without,
+             (unsigned long long)found->users, whose);
+    run->warn(run->warn_self, text);
 }
 
 int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpmf_store *history,
@@ -401,13 +405,17 @@ int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpmf_store *
     if (code < 0) return code;
     run = &own_run;
     if (!take) return arguments_check(error, "take", NULL);
+    struct rank_users_found found = {0};
     struct rank_users ranking = {.model = model,
                                  .history = history,
                                  .exclude = exclude,
                                  .include = include,
                                  .n = n,
                                  .take = take,
-                                 .self = self};
+                                 .self = self,
+                                 .found = &found};
     code = score_order_find(model, order, &ranking.order, error);
-    return code < 0 ? code : rank_users_run(&ranking, run, error);
+    if (code == 0) code = rank_users_run(&ranking, run, error);
+    if (code == 0) rank_users_warn(&found, history, "the model", run);
+    return code;
 }

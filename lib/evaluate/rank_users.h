@@ -8,6 +8,11 @@
 #include "recommend/score.h"
 #include "store/store.h"
 
+/* The users of the model that were ranked, without those that features placed. */
+struct rank_users_found {
+    uint64_t users, without; /* all of them; those of whose items the history has none */
+};
+
 struct rank_users {
     const struct dpmf_model *model;   /* without users, those of the history are fitted */
     const struct dpmf_store *history; /* what users have rated; may be NULL */
@@ -27,9 +32,16 @@ struct rank_users {
      * @return 0, or anything else to end it with DPMF_ERR_BASE_CANCELLED */
     int (*take)(void *self, const struct dpmf_user_list *list);
     void *self;
+
+    struct rank_users_found *found; /* what is filled in; may be NULL */
 };
 
 int rank_users_run(const struct rank_users *ranking, const struct dpmf_run *run,
                    struct dpmf_error *error);
+
+/* Warns of users without a history, whose lists may hold what they have rated: nobody would see
+ * that their ids are spelled differently. `whose`: "the model" */
+void rank_users_warn(const struct rank_users_found *found, const struct dpmf_store *history,
+                     const char *whose, const struct dpmf_run *run);
 
 #endif

@@ -65,8 +65,9 @@ const struct verb verb_evaluate = {
             "at each item found, averaged over as many as could be found; mrr is 1 over the "
             "place of the first item found. Each is averaged over the users that the model "
             "knows. coverage is the share of the model's items that is in the list of any of "
-            "them. Items in the --history of a user are neither recommended nor looked for; "
-            "without it, what users had before stays in the ranking, and a note says so. How "
+            "them. Items in the --history of a user are neither recommended nor looked for; how "
+            "many ratings of TEST that are, and how many users have nothing in it, is reported. "
+            "Without it, what users had before stays in the ranking, and a note says so. How "
             "many ratings are of users that the model does not know, and how many users were "
             "ranked, is reported; where nobody was, a warning says so.",
             "With --history the items are also divided into fifths by how often they are rated in "

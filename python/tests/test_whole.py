@@ -130,7 +130,14 @@ class Measuring(FolderTest):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             self.assertNotIn("recall", ranks.evaluate((users, items), ranking=0))
-            ranks.evaluate((users, items), history=([1], [1]))
+            later = np.isin(users, users[:1200]) & (np.arange(len(users)) >= 1200)
+            test, before = (users[later], items[later]), (users[:1200], items[:1200])
+            ranks.evaluate(test, history=before)
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "it has nothing of 79 of 80 users"):
+            ranks.evaluate((users, items), history=([users[0]], [items[0]]))
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "1 of 1500 ratings to look for are in the h"):
+            model.evaluate((users, items, ratings), ranking=5,
+                           history=(users[:1], items[:1], ratings[:1]))
 
     def test_a_ranking_leaves_out_what_the_model_remembers(self):
         users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
