@@ -92,7 +92,8 @@ static void use_user(const struct dpmf_model *model, const struct dpmf_map *map)
     struct dpmf_score score;
     double shares[RATINGS + 1];
     float xy[2];
-    for (uint64_t i = 0; i < RATINGS; i++) ratings[i] = (struct dpmf_own_rating){2 * i, (float)(i + 1)};
+    for (uint64_t i = 0; i < RATINGS; i++)
+        ratings[i] = (struct dpmf_own_rating){2 * i, (float)(i + 1)};
     if (dpmf_user_fold_in(model, ratings, RATINGS, &user, NULL) < 0) return;
     enum { RATED_COLUMNS_MAX = 64 }; /* a rating costs their cube in time, the first time */
     if (model->factors.k <= RATED_COLUMNS_MAX) {
