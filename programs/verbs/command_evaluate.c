@@ -250,12 +250,15 @@ static void print_unknown(struct terminal *terminal, uint64_t n, const char *wha
 }
 
 /* Zeros of nobody look like those of a bad model. */
-static void warn_of_nobody(struct terminal *terminal, const struct dpmf_evaluation *evaluation) {
+static void warn_of_nobody(struct terminal *terminal, bool events,
+                           const struct dpmf_evaluation *evaluation) {
     terminal_warning_print(
         terminal, evaluation->unknown_users == evaluation->n
                       ? "nobody could be ranked: the model knows none of the users of TEST"
-                      : "nobody could be ranked: the items of users that the model knows are "
-                        "all below --like or in the --history");
+                  : events ? "nobody could be ranked: the items of users that the model knows are "
+                             "all in the --history"
+                           : "nobody could be ranked: the items of users that the model knows are "
+                             "all below --like or in the --history");
 }
 
 /* What of the test set the ranking does not measure. */
@@ -263,7 +266,7 @@ static void note_ranking(struct terminal *terminal, const struct dpmf_store_info
                          const struct dpmf_evaluation *evaluation) {
     const char *what = test->holds_events ? "event" : "rating";
     if (evaluation->ranked_users == 0) {
-        warn_of_nobody(terminal, evaluation);
+        warn_of_nobody(terminal, test->holds_events, evaluation);
         return;
     }
     if (evaluation->unknown_users > 0)
