@@ -5,7 +5,7 @@
  */
 #include <stdatomic.h>
 
-#include "mechanisms/events/vote.h"
+#include "mechanisms/vote.h"
 
 size_t __real_vote_left_out(const struct private_user *user, size_t least);
 size_t __wrap_vote_left_out(const struct private_user *user, size_t least);

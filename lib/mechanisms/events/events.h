@@ -11,7 +11,7 @@
 #ifndef DPMF_MECHANISMS_EVENTS_EVENTS_H
 #define DPMF_MECHANISMS_EVENTS_EVENTS_H
 
-#include "mechanisms/events/vote.h"
+#include "mechanisms/vote.h"
 #include "privacy/public_model.h"
 #include "statement/events_rule.h"
 

@@ -6,7 +6,7 @@
  * larger, so that the norm is at most 1. A user with a wish for a smaller epsilon counts less here
  * too: noisy_sum scales all contributions alike.
  */
-#include "mechanisms/events/vote.h"
+#include "mechanisms/vote.h"
 
 #include <math.h>
 

@@ -8,8 +8,8 @@
  * depend on other people. A user's coins (which record, what it is compared with) come from
  * private_user.coin, which depends on their id and a secret key alone.
  */
-#ifndef DPMF_MECHANISMS_EVENTS_VOTE_H
-#define DPMF_MECHANISMS_EVENTS_VOTE_H
+#ifndef DPMF_MECHANISMS_VOTE_H
+#define DPMF_MECHANISMS_VOTE_H
 
 #include "privacy/noisy_sum.h"
 
