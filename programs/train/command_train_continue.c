@@ -78,8 +78,15 @@ static struct dpmf_continue_options fill(const struct invocation *invocation) {
 /* A model that ranks is measured as such; its goal is the model's, which the options do not say. */
 static bool ranks(double ndcg) { return !isnan(ndcg); }
 
+/* What show_epoch works with. */
+struct continuing {
+    struct terminal *terminal;
+    bool of_events; /* these are events, not ratings */
+};
+
 static int show_epoch(void *self, const struct dpmf_epoch *epoch) {
-    struct terminal *terminal = self;
+    const struct continuing *continuing = self;
+    struct terminal *terminal = continuing->terminal;
     char valid[TRAIN_VALID_TEXT];
     if (command_has(train_invocation_of(terminal), OPTION_JSON)) {
         struct dpmf_json *json = train_epoch_json(epoch, ranks(epoch->valid_ndcg));
@@ -87,8 +94,8 @@ static int show_epoch(void *self, const struct dpmf_epoch *epoch) {
         return report_json_print(json) != STATUS_DONE;
     }
     terminal_progress_end(terminal);
-    terminal_note_print(terminal, "epoch %u   error on the new ratings %.4f%s", epoch->epoch,
-                        epoch->train_rmse,
+    terminal_note_print(terminal, "epoch %u   error on the new %ss %.4f%s", epoch->epoch,
+                        report_record(continuing->of_events), epoch->train_rmse,
                         train_valid_text(epoch, ranks(epoch->valid_ndcg), valid));
     return 0;
 }
@@ -118,10 +125,13 @@ int train_continue_run(struct invocation *invocation) {
     int rc = train_open_stores(invocation, &store, &valid, &error);
     if (rc == 0) rc = train_open_history(invocation, &history, &error);
     options.history = history;
+    struct dpmf_store_info info = {0};
+    if (rc == 0) dpmf_store_info(store, &info);
+    struct continuing continuing = {&invocation->terminal, info.holds_events};
     if (rc == 0)
         rc = dpmf_train_continue(invocation->value[OPTION_CONTINUE], store, valid,
                                  invocation->value[OPTION_OUTPUT], &options, &invocation->run,
-                                 show_epoch, &invocation->terminal, &report, &error);
+                                 show_epoch, &continuing, &report, &error);
     dpmf_store_close(store);
     dpmf_store_close(valid);
     dpmf_store_close(history);
@@ -135,7 +145,8 @@ int train_continue_run(struct invocation *invocation) {
                         text_count(report.new_users, "user").text,
                         text_count(report.new_items, "item").text);
     if (options.history)
-        terminal_note_print(terminal, "vectors with new ratings were solved for again, with %s",
+        terminal_note_print(terminal, "vectors with new %ss were solved for again, with %s",
+                            report_record(continuing.of_events),
                             text_count(report.old_events, "old event").text);
     if (report.stopped_early)
         terminal_note_print(terminal, "stopped early: the best epoch was kept");
