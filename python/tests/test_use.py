@@ -74,6 +74,19 @@ class Checkpoint(FolderTest):
         self.assertRaises(dpmf.UsageError, self.model.recommend_many, [3], people)
         self.assertRaises(dpmf.UsageError, self.model.recommend_many, [3], n=0)
 
+    def test_history_of_others(self):
+        path = self.folder / "m.safetensors"
+        self.model.save(path)
+        others = dpmf.load(path, history=(self.users + 1000, self.items, self.ratings))
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "nothing of this user"):
+            others.recommend(user=3)
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "nothing of 300 of 300 users"):
+            others.recommend_many()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            others.recommend(user=3, exclude_seen=False)
+            dpmf.load(path, history=(self.users, self.items, self.ratings)).recommend_many()
+
     def test_history_of_a_file(self):
         self.model.save(self.folder / "m.safetensors")
         bare = dpmf.load(self.folder / "m.safetensors")

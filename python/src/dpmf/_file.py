@@ -62,6 +62,7 @@ class ModelFile:
         self.ranks = ffi.string(self.info.goal) == b"ranking"
         self._statement: Optional[PrivacyStatement] = None
         self.has_features = False
+        self.n_rated_users = int(self.info.users)  #: the others are placed by features
         if self.info.is_unchecked:
             warn(f"{name}: written by an older version, without a checksum: damage to it cannot "
                  "be noticed; a model trained again has one")

@@ -670,6 +670,8 @@ class Model(Measured):
         if number < 0:
             raise _unknown_user(user)
         own = self._seen(fitted)[number] if exclude_seen else None
+        if own is not None and not len(own) and number < fitted.file.n_rated_users:
+            warn("the history has nothing of this user: nothing is left out")
         without, within = fitted.shelf.choice(None if own is None else own["item"], include,
                                               exclude)
         return recommend_known(fitted.shelf, number, own, order_of(taste, by), n, without, within)
@@ -700,18 +702,25 @@ class Model(Measured):
         seen = self._seen(fitted) if exclude_seen else None
         shelf, order = fitted.shelf, order_of(taste, by)
         without, within = shelf.choice(None, include, exclude)
+        unseen: list[int] = []
 
         def one(number: int) -> Recommendations:
             left_out, own = without, None
             if seen is not None:
                 own = seen[number]
+                if not len(own) and number < fitted.file.n_rated_users:
+                    unseen.append(number)
                 left_out = shelf.bitmap(own["item"].astype(np.int64))
                 if without is not None:
                     left_out |= without
             return recommend_known(shelf, number, own, order, n, left_out, within)
 
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(one, numbers))
+            lists = list(pool.map(one, numbers))
+        if unseen:
+            warn(f"the history has nothing of {len(unseen)} of {len(numbers)} users: nothing is "
+                 "left out for them")
+        return lists
 
     def _history(self, fitted: Fitted) -> Any:
         """The store of what each user has rated; None where that is not known, or is in two."""
