@@ -400,19 +400,20 @@ static int read_new(struct continuation *self, struct dpmf_error *error) {
 /* Vectors are solved for from what the history has, whatever the model has seen. */
 static void warn_about_history(const struct continuation *self) {
     const struct continue_history *again = &self->again;
+    const char *what = store_holds_events(self->store) ? "events" : "ratings";
     char text[256];
     if (!self->run->warn) return;
     if (again->odd_users + again->odd_items > 0) {
         snprintf(text, sizeof text,
-                 "%llu users and %llu items have more or fewer ratings in the history than the "
-                 "model counted: the history is what is used",
-                 (unsigned long long)again->odd_users, (unsigned long long)again->odd_items);
+                 "%llu users and %llu items have more or fewer %s in the history than the model "
+                 "counted: the history is what is used",
+                 (unsigned long long)again->odd_users, (unsigned long long)again->odd_items, what);
         self->run->warn(self->run->warn_self, text);
     }
     if (again->n_twice > 0) {
         snprintf(text, sizeof text,
-                 "%llu events of the history are among the new ratings too: the new ones count",
-                 (unsigned long long)again->n_twice);
+                 "%llu %s of the history are among the new ones too: the new ones count",
+                 (unsigned long long)again->n_twice, what);
         self->run->warn(self->run->warn_self, text);
     }
 }
