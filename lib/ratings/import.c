@@ -136,6 +136,26 @@ static void warn_of_range(const struct import *import) {
     run->warn(run->warn_self, text);
 }
 
+/* A rating outside the scale that was declared lies outside the new one too. What it was is not
+ * said: in a private run it is one person's. */
+static void warn_of_rescale(const struct import *import) {
+    const double close = 1e-9;
+    const struct dpmf_input_options *options = import->options;
+    const struct dpmf_run *run = import->run;
+    char text[DPMF_ERROR_TEXT_MAX];
+    double min, max;
+    if (!run->warn || !options->rescale || import->n_written == 0) return;
+    const double low = fmin(options->to_min, options->to_max);
+    const double high = fmax(options->to_min, options->to_max), far = close * (high - low);
+    store_writer_range(import->writer, &min, &max);
+    if (min >= low - far && max <= high + far) return;
+    dpmf_error_write(text, sizeof text,
+                     "some ratings are outside %g to %g, and {rescale} put them outside %g to %g: "
+                     "was that their scale?",
+                     options->from_min, options->from_max, low, high);
+    run->warn(run->warn_self, text);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 /* A store's blocks may be larger than chunks of text. What is wrong with a store will be told
@@ -364,6 +384,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         warn_of_memory(&import);
         warn_of_headers(&import);
         warn_of_range(&import);
+        warn_of_rescale(&import);
         time_ends_warn(&import.ends, import.run);
         import.report->bytes_spilled = rating_sorter_spilled(import.sorter);
         struct store_writer *writer = import.writer;
