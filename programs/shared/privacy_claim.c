@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "cli/options.h"
+#include "cli/text.h"
 #include "dpmf_text.h"
 #include "shared/privacy_figures.h"
 
@@ -62,10 +63,16 @@ const char *privacy_claim_fault(const struct dpmf_statement *statement) {
                : "it is stamped NOT PRIVATE: private figures were shown with --research";
 }
 
-void privacy_excess_warn(struct terminal *terminal, double epsilon, double delta) {
-    const unsigned excess = dpmf_privacy_excess(epsilon, delta, 0);
+void privacy_excess_warn(struct terminal *terminal, double epsilon, double delta, uint64_t users) {
+    const unsigned excess = dpmf_privacy_excess(epsilon, delta, users);
     char text[192];
-    if (excess & DPMF_ASSUMES_DELTA) {
+    if ((excess & DPMF_ASSUMES_DELTA) && delta <= DPMF_DELTA_USUAL_MAX) {
+        snprintf(text, sizeof text,
+                 "delta %s is not below one in %s users: dpmf train --declared-users refuses it "
+                 "without --accept-delta",
+                 figures_exact(delta).text, text_number(users).text);
+        terminal_warning_print(terminal, text);
+    } else if (excess & DPMF_ASSUMES_DELTA) {
         snprintf(text, sizeof text,
                  "delta %s is above %s: dpmf train refuses it without "
                  "--accept-delta",

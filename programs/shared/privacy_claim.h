@@ -28,7 +28,7 @@ int privacy_claim_verify(const struct invocation *invocation, const char *bytes,
 const char *privacy_claim_fault(const struct dpmf_statement *statement);
 
 /* Calculators publish nothing, so they refuse nothing: they warn of what dpmf train would want
- * accepted. */
-void privacy_excess_warn(struct terminal *terminal, double epsilon, double delta);
+ * accepted. `users`: how many there are, as is publicly known; 0: not declared. */
+void privacy_excess_warn(struct terminal *terminal, double epsilon, double delta, uint64_t users);
 
 #endif

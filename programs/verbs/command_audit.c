@@ -277,7 +277,7 @@ static int run(struct invocation *invocation) {
     struct dpmf_store *store = NULL;
     input.skip_bad = true; /* as a private run does */
     input.has_range = false;
-    privacy_excess_warn(&invocation->terminal, release.epsilon, release.delta);
+    privacy_excess_warn(&invocation->terminal, release.epsilon, release.delta, 0);
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     take_off_time(&options, terminal_clock() - started);
     if (rc == 0) rc = dpmf_audit(store, &release, &options, &invocation->run, &report, &error);

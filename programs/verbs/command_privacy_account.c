@@ -169,7 +169,7 @@ static int run(struct invocation *invocation) {
     for (int ids = 2; ids <= GROUP_MAX; ids++)
         account.of[ids] =
             dpmf_privacy_epsilon(nextafter(ids * account.mu, INFINITY), account.delta);
-    privacy_excess_warn(&invocation->terminal, account.epsilon, account.delta);
+    privacy_excess_warn(&invocation->terminal, account.epsilon, account.delta, 0);
     if (command_has(invocation, OPTION_JSON)) return print_json(&account);
     print_page(&account);
     return STATUS_DONE;

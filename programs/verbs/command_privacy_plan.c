@@ -270,18 +270,20 @@ static int run(struct invocation *invocation) {
         options.epsilon = epsilon[i];
         if (dpmf_privacy_plan(&options, &plan, &error) != 0)
             return report_error_print(invocation, &error);
+        largest = fmax(largest, epsilon[i]);
         if (is_json) {
             status = print_json(&options, &plan);
             continue;
         }
-        largest = fmax(largest, epsilon[i]);
         if (i == 0) print_head(&options);
         print_row(epsilon[i], &plan);
     }
-    if (status != STATUS_DONE || is_json) return status;
-    print_foot(&options);
-    print_meaning(&options, epsilon, n);
-    print_neighbours();
-    privacy_excess_warn(&invocation->terminal, largest, options.delta);
-    return STATUS_DONE;
+    if (status == STATUS_DONE && !is_json) {
+        print_foot(&options);
+        print_meaning(&options, epsilon, n);
+        print_neighbours();
+    }
+    if (status == STATUS_DONE)
+        privacy_excess_warn(&invocation->terminal, largest, options.delta, options.users);
+    return status;
 }
