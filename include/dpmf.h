@@ -1546,6 +1546,8 @@ struct dpmf_release_report {
                                     the vote left it out, which both follow from noisy sums */
     bool range_is_wide;          /* nearly all ratings lie within a tenth of the declared range: is
                                     it theirs? A private number */
+    bool declares_less_spent;    /* the declaration says that less was spent before than the ledger
+                                    has of the population */
     const char *mechanism;       /* name of the mechanism */
 
     /* The ledger, without this release in `before_spending` and with it at the end. All 0 when the

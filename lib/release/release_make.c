@@ -583,10 +583,19 @@ static int ask_curator(const struct private_run *self, struct dpmf_error *error)
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
 }
 
+/* Whether the statement would add up to less than the ledger does: what is declared is published as
+ * it is, but whoever holds the ledger knows better. */
+static bool declares_less(const struct private_run *self) {
+    const double declared = about_spent_before(&self->about), spent = self->report->spent.mu;
+    const double rounded = 1e-3; /* as people copy it from dpmf ledger show */
+    return !isnan(declared) && declared < spent * (1 - rounded);
+}
+
 /* Hours may have passed since the ledger was looked at. */
 static int prepare(struct private_run *self, struct dpmf_error *error) {
     if (self->watch) return 0; /* not published, and spends nothing */
     int code = look_at_ledger(self, error);
+    if (code == 0) self->report->declares_less_spent = declares_less(self);
     if (code == 0) code = ask_curator(self, error);
     return code < 0 ? code : reserve(self, error);
 }

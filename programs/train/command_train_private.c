@@ -378,6 +378,12 @@ static int tell_before_spending(void *self, const struct dpmf_release_report *re
         terminal_alert_print(terminal,
                              "the catalogue is exactly the set of rated items: if it was made from "
                              "the ratings it is not public");
+    if (report->declares_less_spent)
+        terminal_alert_print(terminal,
+                             "--about declares that less was spent before than the ledger has of "
+                             "the population, mu %s: the release will publish the smaller sum",
+                             figures_up(report->spent.mu).text);
+    alarms |= report->declares_less_spent;
     tell_query(terminal, report);
     return terminal_wait_for_interrupt(terminal, alarms ? SECONDS_TO_INTERRUPT : 0);
 }

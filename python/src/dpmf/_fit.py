@@ -529,6 +529,11 @@ def _tell_before_spending(report: Any, what: str) -> None:
         _tell_people(report),
         _tell_periods(report)
     ]
+    if report.declares_less_spent:
+        warn(f"about declares that less was spent before than the ledger has of the population, "
+             f"mu {_up(report.spent.mu)}: the release will publish the smaller sum",
+             PrivacyWarning)
+        alarms.append(True)
     if report.users == 0:
         warn("no user is left: the release will hold nothing but noise", PrivacyWarning)
     if report.catalogue_is_rated_set:
