@@ -38,10 +38,11 @@ struct dpmf_table_row {
 
 /* Reads columns of a table of text, compressed or not. If the first row names all wanted columns,
  * it is a header; otherwise the first columns are taken, in the order asked for. Where user and
- * item are wanted, a first row that names one of them alone is refused, and so is a header that
- * comes again. Columns are separated by tabs, "::", commas, semicolons, bars or blanks, whichever
- * comes first; quotes are as in CSV. A title that is not UTF-8 is read as ISO-8859-1 and given in
- * UTF-8. A ratings store has the columns user, item and rating.
+ * item are wanted, a first row that names one of them alone is refused, and so are a header that
+ * comes later and a first row of words above one of numbers. Columns are separated by tabs, "::",
+ * commas, semicolons, bars or blanks, whichever comes first; quotes are as in CSV. A title that is
+ * not UTF-8 is read as ISO-8859-1 and given in UTF-8. A ratings store has the columns user, item
+ * and rating.
  *
  * @param path     the table; "-" for standard input
  * @param columns  the wanted columns, such as "user,item": user, item, rating and title

@@ -57,9 +57,10 @@ struct table {
     bool at_end;
     int64_t line;
 
-    bool is_known; /* the layout is, from the first row */
-    bool is_named; /* the first row is a header */
-    int n_columns; /* number of columns of the first row */
+    bool is_known;          /* the layout is, from the first row */
+    bool is_named;          /* the first row is a header */
+    bool begins_with_names; /* the row before is the first, and has no number */
+    int n_columns;          /* number of columns of the first row */
     enum separator separator;
     char character;
     uint64_t names;                        /* sum over the names of a public table's header */
@@ -314,7 +315,27 @@ static int check_first(const struct table *table, const struct dpmf_field *field
     return 0;
 }
 
-/* Whether a row of pairs is a header again. */
+static bool is_number(const struct dpmf_field *field) {
+    double ignored;
+    return number_parse_double(field->text, field->length, &ignored) != NUMBER_MALFORMED;
+}
+
+/* Names that are not known, above pairs of numbers: as a pair they would be predicted, and nobody
+ * would know whether users come first below them. */
+static int check_second(struct table *table, const struct dpmf_field *fields, int n, bool is_first,
+                        struct dpmf_error *error) {
+    int numbers = 0;
+    if (table->is_named || !wants_pairs(table) || n < 2) return 0;
+    for (int i = 0; i < 2; i++) numbers += is_number(&fields[i]);
+    const bool follows_names = table->begins_with_names;
+    table->begins_with_names = is_first && numbers == 0;
+    if (!follows_names || numbers < 2) return 0;
+    return fail(table, DPMF_ERR_INPUT_HEADER, 1,
+                "the row before this looks like a header, but names no user and item",
+                "name the columns user and item, or remove the line", error);
+}
+
+/* Whether a row of pairs is a header. */
 static bool is_header_again(const struct table *table, const struct dpmf_field *fields, int n) {
     for (size_t w = 0; w < 2; w++) {
         if (table->column[w] >= (size_t)n) return false;
@@ -517,9 +538,13 @@ static int take_text(struct table *table, char *text, size_t n, struct dpmf_erro
         table->names = names;
         return check_header(table, fields, n_fields, error);
     }
-    if (table->is_named && wants_pairs(table) && is_header_again(table, fields, n_fields))
-        return refuse_header(table, error);
+    if (wants_pairs(table) && is_header_again(table, fields, n_fields))
+        return table->is_named
+                   ? refuse_header(table, error)
+                   : fail(table, DPMF_ERR_INPUT_HEADER, 1, "this row names the columns",
+                          "put the header first, and give several files one by one", error);
     if (is_first) code = check_first(table, fields, n_fields, error);
+    if (code == 0) code = check_second(table, fields, n_fields, is_first, error);
     if (code < 0) return code;
     if (table->is_public && n_fields != table->n_columns)
         return refuse_width(table, &fields[n_fields - 1], n_fields, error);

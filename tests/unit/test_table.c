@@ -149,6 +149,8 @@ static void test_doubtful_rows(void **state) {
         {"thing,user\n1,2\n", "user,item", DPMF_ERR_INPUT_HEADER, 1, 1},
         {"item,who\n1,2\n", "user,item", DPMF_ERR_INPUT_HEADER, 1, 1},
         {"user,item\n1,2\nitem,user\n3,4\n", "user,item", DPMF_ERR_INPUT_HEADER, 3, 1},
+        {"1,2\nuser,item\n3,4\n", "user,item", DPMF_ERR_INPUT_HEADER, 2, 1},
+        {"thing,rater\n1,2\n", "user,item", DPMF_ERR_INPUT_HEADER, 2, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct written out;

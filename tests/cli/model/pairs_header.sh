@@ -12,5 +12,8 @@ try 'thing,user\nann,dune\n'
 try 'item,who\ndune,ann\n'
 try 'user,item\nann,dune\nitem,user\ndune,ann\n'
 try 'user,item\nann,dune\nuser,item\nbob,dune\n'
+try 'ann,dune\nuser,item\ndune,ann\n'
+try 'thing,rater\n1,5\n'
+try 'ann,dune\nbob,1984\n'
 try 'item,user\ndune,ann\n'
 dpmf predict m pairs.csv --columns user,item
