@@ -249,15 +249,20 @@ static int place_strangers(struct placing *placing, const struct dpmf_order *ord
 static int place_all(struct placing *placing, const struct dpmf_store *history,
                      const struct dpmf_order *order, const struct dpmf_run *run,
                      struct dpmf_error *error) {
+    struct rank_users_found found = {0};
     const struct rank_users ranking = {.model = placing->model,
                                        .history = history,
                                        .order = *order,
                                        .wanted = placing->is_wanted,
                                        .rank = place_user,
-                                       .self = placing};
+                                       .self = placing,
+                                       .found = &found};
     int code = place_strangers(placing, order, error);
     if (code < 0 || placing->model->factors.users.n == 0) return code;
-    return rank_users_run(&ranking, run, error);
+    code = rank_users_run(&ranking, run, error);
+    if (code == 0 && !placing->model->state.ranks)
+        rank_users_warn(&found, history, "the candidates: ranked without what they chose", run);
+    return code;
 }
 
 static void average(const struct placing *placing, uint32_t n,

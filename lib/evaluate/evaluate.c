@@ -420,7 +420,9 @@ static void warn_of_history(const struct evaluator *evaluator, const struct dpmf
     const bool events = store_holds_events(test);
     char text[500];
     if (!history || !run->warn) return;
-    if (!has_no_user) rank_users_warn(&evaluator->found, history, "the test set", run);
+    if (!has_no_user)
+        rank_users_warn(&evaluator->found, history, "the test set: nothing is left out for them",
+                        run);
     if (evaluator->n_had == 0 || (events && 2 * evaluator->n_had <= evaluator->n_wanted)) return;
     snprintf(
         text, sizeof text,

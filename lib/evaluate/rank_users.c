@@ -384,13 +384,12 @@ int rank_users_run(const struct rank_users *ranking, const struct dpmf_run *run,
 }
 
 void rank_users_warn(const struct rank_users_found *found, const struct dpmf_store *history,
-                     const char *whose, const struct dpmf_run *run) {
+                     const char *what, const struct dpmf_run *run) {
     char text[400];
     if (!run->warn || !history || found->without == 0) return;
-    snprintf(text, sizeof text,
-             "%.200s: it has nothing of %llu of %llu users of %s: nothing is left out for them",
+    snprintf(text, sizeof text, "%.200s: it has nothing of %llu of %llu users of %s",
              store_path(history), (unsigned long long)found->without,
-             (unsigned long long)found->users, whose);
+             (unsigned long long)found->users, what);
     run->warn(run->warn_self, text);
 }
 
@@ -416,6 +415,6 @@ int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpmf_store *
                                  .found = &found};
     code = score_order_find(model, order, &ranking.order, error);
     if (code == 0) code = rank_users_run(&ranking, run, error);
-    if (code == 0) rank_users_warn(&found, history, "the model", run);
+    if (code == 0) rank_users_warn(&found, history, "the model: nothing is left out for them", run);
     return code;
 }

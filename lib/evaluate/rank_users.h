@@ -40,8 +40,9 @@ int rank_users_run(const struct rank_users *ranking, const struct dpmf_run *run,
                    struct dpmf_error *error);
 
 /* Warns of users without a history, whose lists may hold what they have rated: nobody would see
- * that their ids are spelled differently. `whose`: "the model" */
+ * that their ids are spelled differently. `what` completes "... 2 of 3 users of", and says what
+ * follows from it. */
 void rank_users_warn(const struct rank_users_found *found, const struct dpmf_store *history,
-                     const char *whose, const struct dpmf_run *run);
+                     const char *what, const struct dpmf_run *run);
 
 #endif

@@ -22,3 +22,8 @@ for file in test rated; do
     awk -F, '{ print $1 "," $2 }' $file.csv >$file.events
 done
 try test.events --ranking --history rated.csv
+printf '%s\n' user,item,negatives ann,solaris,alien bob,solaris,brazil zoe,brazil,dune >rows.csv
+for history in rated few newcomer; do
+    echo "-- candidates $history" >&2
+    dpmf evaluate m --candidates rows.csv --history $history.csv | grep rows
+done
