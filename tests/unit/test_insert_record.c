@@ -306,7 +306,9 @@ static void put_any(struct copy_rows *rows, enum copy_type type, uint64_t *state
     if (below(state, 8) == 0) {
         put_number(rows, UINT32_MAX, 4); /* NULL */
     } else if (type == COPY_TEXT) {
-        size_t n = below(state, 4) ? make_special(state, text) : below(state, 40);
+        const bool is_special = below(state, 4) > 0;
+        size_t n = is_special ? make_special(state, text) : below(state, 40);
+        if (!is_special) memset(text, 'x', n); /* the same bytes in every run */
         for (size_t i = 0; i < n && below(state, 2); i++)
             text[i] = below(state, 4) ? draw_byte(state) : '\n';
         put_bytes(rows, text, n);
