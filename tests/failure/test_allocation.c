@@ -319,8 +319,9 @@ static int checkpoint_reading(void) {
 /* ---- lib/ratings, lib/synth, lib/store ------------------------------------------------------- */
 
 static struct temp_dir inputs;
-static char csv_path[TEMP_PATH_MAX], json_path[TEMP_PATH_MAX], netflix_path[TEMP_PATH_MAX],
-    packed_path[TEMP_PATH_MAX], held_out_path[TEMP_PATH_MAX], probe_path[TEMP_PATH_MAX];
+static char rows_path[TEMP_PATH_MAX], csv_path[TEMP_PATH_MAX], json_path[TEMP_PATH_MAX],
+    netflix_path[TEMP_PATH_MAX], packed_path[TEMP_PATH_MAX], held_out_path[TEMP_PATH_MAX],
+    probe_path[TEMP_PATH_MAX];
 
 static struct dpmf_run one_thread(void) {
     struct dpmf_run run = dpmf_run_default();
@@ -341,7 +342,10 @@ static void make_inputs(void) {
     static const char netflix[] = "1:\n7,3,2005-09-06\n8,5,2005-09-07\n2:\n7,1,2005-09-08\n";
     static const char probe[] = "2:\n1\n22\n";
     temp_dir_make(&inputs);
+    static const char rows[] = "item,negatives,user\ni1,i2,u1\n";
     temp_dir_file(&inputs, "x.csv", csv_path);
+    temp_dir_file(&inputs, "rows.csv", rows_path);
+    temp_dir_write(rows_path, rows, sizeof rows - 1);
     temp_dir_file(&inputs, "x.jsonl", json_path);
     temp_dir_file(&inputs, "x.txt", netflix_path);
     temp_dir_file(&inputs, "x.dpr", packed_path);
@@ -548,6 +552,7 @@ static int rank_candidates(struct dpmf_store *store, const struct dpmf_run *run)
     struct dpmf_candidates *candidates = NULL;
     int code = dpmf_candidates_new(&candidates, NULL);
     for (int i = 0; code == 0 && i < 100; i++) code = dpmf_candidates_add(candidates, &row, NULL);
+    if (code == 0) code = dpmf_candidates_read(candidates, rows_path, run, NULL);
     if (code == 0)
         code =
             dpmf_model_rank_candidates(model, candidates, store, NULL, 2, run, &evaluation, NULL);
@@ -787,6 +792,7 @@ static int pairs_reading(void) {
 static int table_reading(void) {
     struct dpmf_error error;
     int code = dpmf_table_read(csv_path, "user,item", NULL, ignore_row, NULL, &error);
+    if (code == 0) code = dpmf_items_read(model, csv_path, NULL, ignore_row, NULL, &error);
     return code < 0 ? code : dpmf_table_read(packed_path, "item", NULL, ignore_row, NULL, &error);
 }
 
