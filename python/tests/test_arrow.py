@@ -60,6 +60,17 @@ class ParquetFiles(FolderTest):
             self.assertEqual(dpmf.import_ratings(path, store).ratings, 7)
             self.assertEqual(dpmf.describe(store)["users"], 4)
 
+    def test_columns_by_name(self):
+        path = next(self.paths())
+        model = dpmf.Model(n_factors=2, n_epochs=3, progress=False)
+        model.fit_file(path, user="item", item="user", rating="rating")
+        self.assertEqual(sorted(model.users_.tolist()), [10, 20, 30])
+        self.assertIn("eve", model.items_)
+        with self.assertRaises(dpmf.InputError):
+            model.fit_file(path, user="who")
+        with self.assertRaises(dpmf.UsageError):
+            model.fit_file(path, time=3)
+
     def test_a_folder_and_what_is_broken(self):
         (self.folder / "all").mkdir()
         for path in self.paths():

@@ -17,6 +17,7 @@ from .errors import *  # noqa: F403
 from .errors import __all__ as _errors
 from .history import History, HistoryEntry
 from .model import ItemVectors, Model, load
+from .page import Server, export_web, serve
 from .privacy import AuditFailed, account, audit, plan
 from .statement import PrivacyStatement
 from .user import Explanation, Recommendations, User
@@ -37,12 +38,14 @@ __all__ = [
     "PrivacyStatement",
     "Progress",
     "Recommendations",
+    "Server",
     "Trial",
     "Tuning",
     "User",
     "account",
     "audit",
     "describe",
+    "export_web",
     "extend_release",
     "import_ratings",
     "init_ledger",
@@ -51,6 +54,7 @@ __all__ = [
     "plan",
     "read_ledger",
     "return_release",
+    "serve",
     "set_ledger_budget",
     "split",
     "synth",

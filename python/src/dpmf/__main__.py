@@ -20,7 +20,7 @@ def program() -> Optional[str]:
     if found is None:
         return None
     with open(found, "rb") as file:  # a script that runs this module would run itself for ever
-        return found if file.read(4) == b"\x7fELF" else None
+        return found if file.read(2) != b"#!" else None
 
 
 def main() -> NoReturn:

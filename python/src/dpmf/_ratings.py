@@ -6,7 +6,7 @@ and times, and those are read by the library where they are.
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple, Optional, Union
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
@@ -68,6 +68,7 @@ class Reading(NamedTuple):
     by_record: bool = False  # no record decides how others are read: for private runs
     events: bool = False  # the records are events, with counts or without
     like: Optional[float] = None  # ratings of at least so much become events
+    names: Named = Named()  # of columns of a file that has names for them
 
 
 class Store:
@@ -349,6 +350,7 @@ def store_from_columns(columns: Union[Columns, Given], reading: Reading, run: Ru
 def store_from_file(path: Any, reading: Reading, run: Run) -> Store:
     """A store, or any file that can become one."""
     options = _options(reading)
+    _put_names(options, reading.names)
     store = ffi.new("struct dpmf_store **")
     run.call(lib.dpmf_store_open, path_bytes(path), options.pointer, run.pointer, store)
     return Store(store[0])
@@ -375,7 +377,7 @@ def import_ratings(source: Any, output: Any, *, user: Optional[str] = None,
                    time: Optional[str] = None, format: Optional[str] = None,
                    columns: Optional[str] = None, separator: Optional[str] = None,
                    events: bool = False, on_error: str = "fail",
-                   rating_range: Optional[tuple[float, float]] = None, n_threads: int = 0,
+                   rating_range: Optional[Sequence[float]] = None, n_threads: int = 0,
                    memory: Union[int, str, None] = None,
                    progress: Union[bool, ProgressCallback, None] = None,
                    replace: bool = False) -> ImportReport:

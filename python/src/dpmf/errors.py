@@ -51,7 +51,7 @@ class DpmfError(Exception):
     DPMF_ERR_IO_MISSING | no-such-file.safetensors
     """
 
-    code: int  #: of enum dpmf_code; below 0
+    code: int  #: of enum dpmf_code, below 0; 0 where the program said it (`serve`, `export_web`)
     message: str  #: what happened
     hint: str  #: what to do about it; may be empty
     file: str  #: the file it is about; empty when there is none

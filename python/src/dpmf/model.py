@@ -421,19 +421,25 @@ class Model(Measured):
     def fit_file(self, path: PathLike, *, format: Optional[str] = None,
                  columns: Optional[str] = None, separator: Optional[str] = None,
                  events: bool = False, valid: Any = None,
-                 resume: Optional[PathLike] = None) -> Model:
-        """Fits the model to a file of ratings: a store, CSV and other text, compressed or not.
+                 resume: Optional[PathLike] = None, user: Optional[str] = None,
+                 item: Optional[str] = None, rating: Optional[str] = None,
+                 time: Optional[str] = None) -> Model:
+        """Fits the model to a file of ratings: a store, CSV and other text, Parquet, Arrow; or to a
+        folder of Parquet and Arrow files.
 
         `format`, `columns`, `separator` and `events` say what the file does not say itself, as the
         options of that name do on the command line. For a private release a header must name the
         columns, or the layout must be declared by these: otherwise one person's record would decide
-        how all others are read. A store must have been imported in this way.
+        how all others are read. A store must have been imported in this way. `user`, `item`,
+        `rating` and `time` name columns of Parquet and Arrow files.
         """
         path_bytes(path)  # a path that is none is told before anything else
+        names = Named(user, item, rating, time)
+        names.check()
 
         def open_store(run: Run, reading: Reading) -> Store:
             return store_from_file(path, reading._replace(format=format, columns=columns,
-                                                          separator=separator), run)
+                                                          separator=separator, names=names), run)
 
         return self._fit(open_store, Reading(events=flag("events", events)), valid, resume)
 
