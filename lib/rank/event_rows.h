@@ -33,7 +33,7 @@ void event_rows_free(struct event_rows *rows); /* a zeroed one is fine */
 struct event_reader {
     double like;
     bool users_alone; /* there are no lists of items then */
-    unsigned want;    /* of enum store_want, for `see` */
+    unsigned want;    /* what `see` needs of a block, a mask of enum store_want */
     int (*see)(void *self, const struct store_block *block, struct dpmf_error *error);
     void *self;
 };
