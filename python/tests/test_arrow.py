@@ -66,6 +66,10 @@ class ParquetFiles(FolderTest):
         model.fit_file(path, user="item", item="user", rating="rating")
         self.assertEqual(sorted(model.users_.tolist()), [10, 20, 30])
         self.assertIn("eve", model.items_)
+        self.assertEqual(dpmf.describe(path, user="item", item="user")["users"], 3)
+        parts = dpmf.split(path, self.folder / "a.dpr", self.folder / "b.dpr", user="item",
+                           item="user")
+        self.assertEqual(parts["train_ratings"] + parts["test_ratings"], 7)
         with self.assertRaises(dpmf.InputError):
             model.fit_file(path, user="who")
         with self.assertRaises(dpmf.UsageError):

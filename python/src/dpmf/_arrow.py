@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import importlib
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional
+from typing import Any, Callable, Iterator, NamedTuple, Optional
 
 import numpy as np
 
@@ -75,9 +75,13 @@ def _reader_of(value: Any) -> Optional[Callable[[], Any]]:
         fetch = getattr(value, name, None)
         if callable(fetch):
             return fetch  # type: ignore[no-any-return]
-    scanner = getattr(value, "scanner", None)
+    scanner: Any = getattr(value, "scanner", None)
     if callable(scanner) and hasattr(value, "schema"):
-        return lambda: scanner().to_reader()
+        def reader() -> Any:
+            made: Any = scanner()
+            return made.to_reader()
+
+        return reader
     return None
 
 
@@ -190,8 +194,8 @@ class Table:
 
     def _of_lazy(self, value: Any) -> Any:
         """In batches where polars can; otherwise all of it is collected first."""
-        in_batches = getattr(value, "collect_batches", None)
-        frames: Iterable[Any] = in_batches() if callable(in_batches) else [value.collect()]
+        in_batches: Any = getattr(value, "collect_batches", None)
+        frames: Any = in_batches() if callable(in_batches) else [value.collect()]
         iterator = iter(frames)
         first = next(iterator, None)
         if first is None:  # no batch at all: the frame still has a schema

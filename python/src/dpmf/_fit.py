@@ -89,7 +89,7 @@ def check_goal(parameters: dict[str, Any]) -> bool:
                     'leave solver out, or give solver="ials"')
     if goal == "rating" and solver == "ials":
         raise usage("ials ranks, and predicts no ratings", 'leave goal out, or give goal="ranking"')
-    ranks = goal == "ranking" or solver == "ials"
+    ranks = bool(goal == "ranking" or solver == "ials")
     if parameters["like"] is not None and not ranks:
         raise usage("like is for goal=\"ranking\"", 'add goal="ranking", or leave it out')
     return ranks
@@ -472,7 +472,7 @@ def _tell_periods(report: Any) -> bool:
     whole = report.users + report.users_left_out + others + without
     if others:
         warn(f"{others} of {whole} users left out: first record in another period")
-    alarms = without > 0 and 10 * without >= whole
+    alarms = bool(without > 0 and 10 * without >= whole)
     if without:
         warn(f"{without} of {whole} users left out: a record without a time, or beyond the year "
              "9999 (times are seconds since 1970)", PrivacyWarning if alarms else DpmfWarning)

@@ -48,8 +48,9 @@ def frame_of(value: Any) -> Optional[Frame]:
     if is_lazy(value):
         return frame_of(_made_of(value, lambda query: query.collect()))
     schema = getattr(value, "schema", None)
-    if hasattr(schema, "names") and callable(getattr(value, "column", None)):  # of Arrow
-        return Frame(list(map(_name, schema.names)), value.column)
+    names = getattr(schema, "names", None)
+    if names is not None and callable(getattr(value, "column", None)):  # of Arrow
+        return Frame(list(map(_name, names)), value.column)
     if hasattr(value, "columns") and hasattr(value, "__getitem__"):  # of pandas, polars and others
         by_place = getattr(value, "iloc", None)
         keys = list(value.columns)

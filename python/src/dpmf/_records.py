@@ -132,7 +132,7 @@ def are_missing(array: npt.NDArray[Any]) -> Mask:
         return np.asarray(array != array)
     if array.dtype.kind != "O":
         return np.zeros(array.shape, dtype=bool)
-    return np.frompyfunc(is_missing, 1, 1)(array).astype(bool)
+    return np.asarray(np.frompyfunc(is_missing, 1, 1)(array), dtype=bool)
 
 
 def is_whole(value: Any) -> bool:

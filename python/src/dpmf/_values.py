@@ -31,8 +31,9 @@ def shown(value: Any) -> str:
         return f"({shown(value[0])}, {shown(value[1])})"
     if callable(value) and hasattr(value, "__name__"):
         return f"<{value.__name__}>"
+    table: Any = value
     try:
-        return f"<{type(value).__name__} of {len(value)}>"
+        return f"<{type(value).__name__} of {len(table)}>"
     except TypeError:
         return f"<{type(value).__name__}>"
 

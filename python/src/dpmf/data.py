@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional
 from ._fit import check_goal, train_options
 from ._native import ffi, lib
 from ._progress import Shown
-from ._ratings import Reading, Store
+from ._ratings import Named, Reading, Store
 from ._run import Run
 from ._values import Struct, flag, memory_bytes, number, path_bytes, plain, shown, text_bytes, whole
 from .errors import check, new_error, usage
@@ -23,20 +23,23 @@ def _run(n_threads: int, memory: Any, progress: Any, replace: bool = False) -> R
                flag("replace", replace))
 
 
-def _open(ratings: Any, run: Run, events: bool) -> Store:
-    return opener(ratings, events=flag("events", events))(run, Reading())
+def _open(ratings: Any, run: Run, events: bool, names: Named) -> Store:
+    return opener(ratings, events=flag("events", events), names=names)(run, Reading())
 
 
-def describe(ratings: Any, *, n_threads: int = 0, events: bool = False) -> dict[str, Any]:
+def describe(ratings: Any, *, n_threads: int = 0, events: bool = False, user: Optional[str] = None,
+             item: Optional[str] = None, rating: Optional[str] = None,
+             time: Optional[str] = None) -> dict[str, Any]:
     """The size and the scale of ratings, in any form that `Model.fit` takes (columns as a tuple),
-    or of a file. `events` declares values, such as those of a sparse matrix, to be counts.
+    or of a file. `events` declares values, such as those of a sparse matrix, to be counts; `user`,
+    `item`, `rating` and `time` name the columns of a table or a file of Parquet or Arrow.
 
     >>> import dpmf
     >>> dpmf.describe((["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4]))["users"]
     2
     """
     run = _run(n_threads, None, False)
-    store = _open(ratings, run, events)
+    store = _open(ratings, run, events, Named(user, item, rating, time))
     info = ffi.new("struct dpmf_store_info *")
     lib.dpmf_store_info(store.pointer, info)
     return plain(info[0], ("users", "items", "ratings", "min", "max", "has_times", "holds_events"))
@@ -45,9 +48,11 @@ def describe(ratings: Any, *, n_threads: int = 0, events: bool = False) -> dict[
 def split(ratings: Any, train: PathLike, test: PathLike, *, test_fraction: float = 0.1,
           by: str = "random", random_state: Optional[int] = None, n_threads: int = 0,
           memory: Any = None, progress: Any = None, replace: bool = False,
-          events: bool = False) -> dict[str, Any]:
+          events: bool = False, user: Optional[str] = None, item: Optional[str] = None,
+          rating: Optional[str] = None, time: Optional[str] = None) -> dict[str, Any]:
     """Splits ratings into two stores, which `Model.fit_file` and `Model.evaluate` read: both
-    appear, or neither. `events` declares values, such as those of a sparse matrix, to be counts.
+    appear, or neither. `events` declares values, such as those of a sparse matrix, to be counts;
+    `user`, `item`, `rating` and `time` name columns, as for `describe`.
 
     `by` is "random", each rating at random; "user", whole users at random; or "time", the latest
     ratings. The random choice depends only on the seed and the ids. Only their owner can read the
@@ -62,7 +67,7 @@ def split(ratings: Any, train: PathLike, test: PathLike, *, test_fraction: float
     if random_state is not None:
         options.put("seed", whole("random_state", random_state, 0, 2**64 - 1))
     report = ffi.new("struct dpmf_split_report *")
-    store = _open(ratings, run, events)
+    store = _open(ratings, run, events, Named(user, item, rating, time))
     run.call(lib.dpmf_store_split, store.pointer, path_bytes(train), path_bytes(test),
              options.pointer, run.pointer, report)
     names = [
@@ -119,7 +124,7 @@ def write_csv(ratings: Any, path: PathLike, *, n_threads: int = 0, progress: Any
     `events` declares values to be counts. A file that exists already needs `replace`. @return the
     number of bytes"""
     run = _run(n_threads, None, progress, replace)
-    store = _open(ratings, run, events)
+    store = _open(ratings, run, events, Named())
     size = ffi.new("uint64_t *")
     run.call(lib.dpmf_store_export_csv, store.pointer, path_bytes(path), -1, run.pointer, size)
     return int(size[0])

@@ -261,7 +261,7 @@ def check(code: int, error: Any, names: dict[str, str] | None = None) -> int:
     `names` are files that have another name for people."""
     if code >= 0:
         return code
-    file = ffi.string(error.file).decode("utf-8", "surrogateescape")
+    file = str(ffi.string(error.file).decode("utf-8", "surrogateescape"))
     raise class_of(code)(code, rendered(error.message), rendered(error.hint),
                          (names or {}).get(file, file), error.line, error.column)
 

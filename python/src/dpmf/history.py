@@ -69,16 +69,20 @@ def _title_text(shelf: Shelf, titles: Optional[Titles]) -> bytes:
 
 
 def _entry(shelf: Shelf, entry: Any) -> HistoryEntry:
-    ids = shelf.items.array
-    own = lambda number: ids[int(number)].item() if hasattr(ids[int(number)], "item") else ids[int(
-        number)]
-    return HistoryEntry(title=ffi.string(entry.title).decode("utf-8"), creator=ffi.string(
-        entry.creator).decode("utf-8"), year=int(entry.year) or None, plays=int(entry.plays),
-                        rating=None if math.isnan(entry.rescaled) else float(entry.rescaled),
-                        match=_MATCHES[min(int(entry.match),
-                                           len(_MATCHES) - 1)],
-                        item=None if entry.item == _NONE else own(entry.item),
-                        candidates=[own(entry.candidates[i]) for i in range(entry.n_candidates)])
+    def own(number: Any) -> Any:
+        id = shelf.items.array[int(number)]
+        return id.item() if hasattr(id, "item") else id
+
+    return HistoryEntry(
+        title=ffi.string(entry.title).decode("utf-8"),
+        creator=ffi.string(entry.creator).decode("utf-8"),
+        year=int(entry.year) or None,
+        plays=int(entry.plays),
+        rating=None if math.isnan(entry.rescaled) else float(entry.rescaled),
+        match=_MATCHES[min(int(entry.match),
+                           len(_MATCHES) - 1)],
+        item=None if entry.item == _NONE else own(entry.item),
+        candidates=[own(entry.candidates[i]) for i in range(entry.n_candidates)])
 
 
 def _ratings(shelf: Shelf, diary: Any, n: int) -> npt.NDArray[Any]:

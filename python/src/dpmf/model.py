@@ -873,11 +873,13 @@ def _numbers(ids: Ids, values: Any) -> tuple[npt.NDArray[np.int64], bool]:
     return ids.find(values), False
 
 
-def opener(ratings: Any, ranks: bool = False, likes: bool = False,
-           events: bool = False) -> OpenStore:
+def opener(ratings: Any, ranks: bool = False, likes: bool = False, events: bool = False,
+           names: Named = Named()) -> OpenStore:
     """How ratings in any form are opened; `events`: they are declared to be events, whose values
     are counts."""
-    columns = None if is_path(ratings) else columns_of(ratings, ranks=ranks or events, likes=likes)
+    names.check()
+    columns = (None if is_path(ratings) else
+               columns_of(ratings, ranks=ranks or events, likes=likes, names=names))
     if columns is not None and events and not columns.is_events:
         is_matrix = isinstance(ratings, np.ndarray) and ratings.dtype.names is None
         if not is_matrix and not isinstance(ratings, tuple):
@@ -887,7 +889,8 @@ def opener(ratings: Any, ranks: bool = False, likes: bool = False,
 
     def open_store(run: Run, reading: Reading) -> Store:
         if columns is None:
-            return store_from_file(ratings, reading._replace(events=reading.events or events), run)
+            return store_from_file(
+                ratings, reading._replace(events=reading.events or events, names=names), run)
         return store_from_columns(columns, reading, run)
 
     return open_store

@@ -53,8 +53,9 @@ def _tell(said: str) -> list[str]:
 def _failure(status: int, said: str) -> DpmfError:
     lines = [line.strip() for line in _tell(said) if line.strip()]
     message = lines[0] if lines else f"the program ended with status {status}"
-    return _CLASSES.get(status, DpmfError)(0, _in_python(message.replace("dpmf: error: ", "", 1)),
-                                           _in_python("\n  ".join(lines[1:])))
+    kind: type[DpmfError] = _CLASSES.get(status, DpmfError)
+    return kind(0, _in_python(message.replace("dpmf: error: ", "", 1)),
+                _in_python("\n  ".join(lines[1:])))
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

@@ -172,7 +172,8 @@ def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
     elif isinstance(ratings, tuple) and len(ratings) == 2:
         ids, values = ratings
     elif shelf.file.ranks and is_column(ratings):  # items alone are events
-        ids, values = list(ratings), np.full(len(ratings), shelf.file.event)
+        given: Any = ratings
+        ids, values = list(given), np.full(len(given), shelf.file.event)
     else:
         raise usage("ratings are a dict of items and ratings, or a pair of arrays",
                     'for example: {"dune": 4.5}, or (items, ratings)')
@@ -280,6 +281,7 @@ class User:
         number = self._shelf.find_item(item)
         counts = self._shelf.file.info.is_of_events
         what = "count" if counts else "rating"
+        value = float("nan")
         if rating is not None:
             try:
                 value = float(rating)
@@ -295,8 +297,6 @@ class User:
                 raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE,
                                  f"the rating {shown(rating)} is not finite")
             warn_off_scale(self._shelf.file, np.array([value], dtype=np.float64))
-        else:
-            value = float("nan")
         error = new_error()
         with self._lock:
             check(lib.dpmf_user_rate(self._model, self._user, number, value, error), error)
