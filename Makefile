@@ -14,7 +14,7 @@ BUILD = cmake --build $(1) -j $(JOBS)
 INSTALL_PACKAGES = scripts/install_packages.sh
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-long test-browser test-db test-mpi mpi coverage mutate fuzz bench paper deb test-deb wheel test-wheel test-wheel-aarch64 windows-client docs lint format asan tsan install clean help
+.PHONY: build demo test test-long test-browser test-db test-mpi mpi coverage mutate fuzz bench paper deb test-deb wheel test-wheel test-wheel-aarch64 windows-client macos-check docs lint format asan tsan install clean help
 
 build:      ## (the default) build/dpmf and the library
 	@$(INSTALL_PACKAGES) --check build
@@ -120,6 +120,10 @@ test-wheel-aarch64: wheel  ## a wheel for aarch64 by a cross compiler, tried und
 windows-client: build  ## the client library for Windows, in build/windows/install, tried under wine
 	@$(INSTALL_PACKAGES) windows
 	@packaging/windows/client.sh build/dpmf || [ $$? -eq 77 ]
+
+macos-check:  ## compiles everything for macOS, with the compiler of Zig from PyPI; runs nothing
+	@$(INSTALL_PACKAGES) build
+	@packaging/macos/check.sh || [ $$? -eq 77 ]
 
 docs:       ## the manual of the libraries and of the Python package: build/docs/index.html
 	@/usr/bin/python3 scripts/api_docs.py --html build/docs

@@ -37,8 +37,7 @@ if(MINGW)
     target_sources(dpmf_client_shared PRIVATE ${PROJECT_BINARY_DIR}/dpmf-client.def)
     target_link_options(dpmf_client_shared PRIVATE -static-libgcc)
 else()
-    target_link_options(dpmf_client_shared PRIVATE
-        -Wl,--version-script=${PROJECT_SOURCE_DIR}/packaging/dpmf-client.map)
+    dpmf_export_alone(dpmf_client_shared ${PROJECT_SOURCE_DIR}/packaging/dpmf-client.map)
 endif()
 
 foreach(kind static shared)

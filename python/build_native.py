@@ -20,6 +20,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from cffi import FFI
@@ -45,6 +46,17 @@ extern "Python" int dpmf_py_arrow_next(struct ArrowArrayStream *stream, struct A
 extern "Python" void dpmf_py_arrow_release(struct ArrowArrayStream *stream);
 extern "Python" int dpmf_py_before_spending(void *self, const struct dpmf_release_report *report);
 """
+
+
+# How the linker is told to export nothing of an archive; on macOS, which names alone it exports.
+KEEP_INSIDE = ("-Wl,-exported_symbol,_PyInit__native" if sys.platform == "darwin" else
+               "-Wl,--exclude-libs,ALL")
+
+
+def cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def compiler() -> list[str]:
@@ -112,7 +124,7 @@ def build_library(folder: Path) -> Path:
         f"-D{name}_LIBRARY={static_library(library)}"
         for name, library in (("zlib", "z"), ("zstd", "zstd")) if is_static()
     ]
-    jobs = str(os.environ.get("JOBS") or len(os.sched_getaffinity(0)))
+    jobs = str(os.environ.get("JOBS") or cores())
     for command in (
         ["cmake", "-S", str(ROOT), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release", *archives],
         ["cmake", "--build", str(folder), "--target", "dpmf_static", "dpmf", "-j", jobs],
@@ -146,7 +158,7 @@ class BuildNative(build_ext):
         else:
             archive = Path(library).resolve() if library else build_library(folder / "library")
             # Its names stay inside, so that another libdpmf in the same process is no trouble.
-            ext.extra_link_args += [str(archive), "-Wl,--exclude-libs,ALL",
+            ext.extra_link_args += [str(archive), KEEP_INSIDE,
                                     *packed(private_libraries(archive.parent))]
             ext.depends.append(str(archive))
             self.add_program(archive.parent / "dpmf")

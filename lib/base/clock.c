@@ -18,6 +18,22 @@ double clock_now(void) { return seconds_of(CLOCK_MONOTONIC); }
 
 double clock_of_thread(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
+#ifdef __APPLE__
+
+/* Waits are by the time of day there, or for a while. */
+bool clock_cond_init(pthread_cond_t *cond) { return pthread_cond_init(cond, NULL) == 0; }
+
+bool clock_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double until) {
+    assert(until >= 0);
+    const double left = until - clock_now();
+    if (left <= 0) return false;
+    struct timespec time = {.tv_sec = (time_t)left};
+    time.tv_nsec = (long)((left - (double)time.tv_sec) * 1e9);
+    return pthread_cond_timedwait_relative_np(cond, mutex, &time) != ETIMEDOUT;
+}
+
+#else
+
 bool clock_cond_init(pthread_cond_t *cond) {
     pthread_condattr_t attributes;
     if (pthread_condattr_init(&attributes) != 0) return false;
@@ -33,3 +49,5 @@ bool clock_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double until) {
     time.tv_nsec = (long)((until - (double)time.tv_sec) * 1e9);
     return pthread_cond_timedwait(cond, mutex, &time) != ETIMEDOUT;
 }
+
+#endif

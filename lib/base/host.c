@@ -1,6 +1,6 @@
 /*
- * See host.h. What the system reports about caches comes from /sys, else from sysconf; what neither
- * knows is a guess on the small side.
+ * See host.h. What the system reports about caches comes from /sys, on macOS from sysctl, else from
+ * sysconf; what none of them knows is a guess on the small side.
  */
 #define _GNU_SOURCE
 #include "base/host.h"
@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __APPLE__
+#include <sys/sysctl.h>
+#endif
 #include <unistd.h>
 
 #include "base/error.h"
@@ -49,6 +52,22 @@ static bool parse_size(const char *text, size_t length, uint64_t *bytes) {
 
 /* ---- caches ---------------------------------------------------------------------------------- */
 
+#ifdef __APPLE__
+/* Those of the fast cores, which are level 0 where there are several kinds. */
+static void read_sys(uint64_t bytes[LEVELS]) {
+    static const char *const names[LEVELS][2] = {{"hw.perflevel0.l1dcachesize", "hw.l1dcachesize"},
+                                                 {"hw.perflevel0.l2cachesize", "hw.l2cachesize"},
+                                                 {"hw.perflevel0.l3cachesize", "hw.l3cachesize"}};
+    for (int i = 0; i < LEVELS; i++)
+        for (int j = 0; j < 2 && bytes[i] == 0; j++) {
+            uint64_t found = 0;
+            size_t size = sizeof found;
+            if (sysctlbyname(names[i][j], &found, &size, NULL, 0) == 0 && size == sizeof found &&
+                found <= CACHE_MAX)
+                bytes[i] = found;
+        }
+}
+#else
 /* The first word of a small file of /sys. @return false when there is none */
 static bool read_word(unsigned index, const char *name, char *word, size_t size) {
     char path[96];
@@ -74,6 +93,7 @@ static void read_sys(uint64_t bytes[LEVELS]) {
             bytes[level[0] - '1'] = found;
     }
 }
+#endif
 
 static void read_sysconf(uint64_t bytes[LEVELS]) {
 #ifdef _SC_LEVEL1_DCACHE_SIZE
@@ -144,9 +164,10 @@ static bool parse_cores(const char *text, int *cores) {
     return true;
 }
 
-/* The mask must be at least as large as the kernel's, whose size nobody reports: grow until it
- * fits. */
-static int cores_of_system(void) {
+/* Those that this process may run on. The mask must be at least as large as the kernel's, whose
+ * size nobody reports: grow until it fits. @return 0 where nobody knows */
+static int cores_allowed(void) {
+#ifdef CPU_ALLOC
     for (int cpus = 1024; cpus <= CORES_MAX; cpus *= 2) {
         cpu_set_t *set = CPU_ALLOC((size_t)cpus);
         if (!set) break;
@@ -155,6 +176,13 @@ static int cores_of_system(void) {
         CPU_FREE(set);
         if (count > 0) return count;
     }
+#endif
+    return 0;
+}
+
+static int cores_of_system(void) {
+    const int allowed = cores_allowed();
+    if (allowed > 0) return allowed;
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 && online < CORES_MAX ? (int)online : 1;
 }

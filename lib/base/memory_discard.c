@@ -9,6 +9,17 @@
 #include "base/host.h"
 #include "base/memory.h"
 
+/* Whole pages, which are zero when they are used again. Elsewhere than on Linux the same advice may
+ * leave them as they were. */
+static bool is_given_back(void *pages, size_t bytes) {
+#ifdef __linux__
+    return madvise(pages, bytes, MADV_DONTNEED) == 0;
+#else
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    return mmap(pages, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+#endif
+}
+
 void memory_discard(void *pages, size_t bytes) {
     if (!pages || bytes == 0) return;
     const size_t page = host_page_size();
@@ -22,7 +33,7 @@ void memory_discard(void *pages, size_t bytes) {
         return;
     }
     size_t whole = bytes - head - tail;
-    if (madvise(begin + head, whole, MADV_DONTNEED) != 0) memset(begin + head, 0, whole);
+    if (!is_given_back(begin + head, whole)) memset(begin + head, 0, whole);
     memset(begin, 0, head);
     memset(end - tail, 0, tail);
 }

@@ -9,6 +9,13 @@
 
 #include "dpmf.h"
 
+/* The file of a version of a library, as the loader of this system looks for it. */
+#ifdef __APPLE__
+#define CLIENT_LIBRARY_FILE(name, version) name "." version ".dylib"
+#else
+#define CLIENT_LIBRARY_FILE(name, version) name ".so." version
+#endif
+
 struct client_call {
     const char *symbol;
     size_t place; /* place of its pointer in the table */

@@ -14,7 +14,8 @@ int postgres_library_load(struct postgres_library *library, struct dpmf_error *e
 #undef POSTGRES_LIBRARY_PLACE
     };
     static const struct client_library libpq = {
-        "PostgreSQL's libpq", "libpq.so.5", "libpq5", calls, sizeof calls / sizeof calls[0],
+        "PostgreSQL's libpq",           CLIENT_LIBRARY_FILE("libpq", "5"), "libpq5", calls,
+        sizeof calls / sizeof calls[0],
     };
     return client_library_load(&libpq, library, error);
 }

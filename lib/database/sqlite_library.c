@@ -18,7 +18,8 @@ int sqlite_library_load(struct sqlite_library *library, struct dpmf_error *error
 #undef SQLITE_LIBRARY_PLACE
     };
     static const struct client_library sqlite = {
-        "SQLite", "libsqlite3.so.0", "libsqlite3-0", calls, sizeof calls / sizeof calls[0],
+        "SQLite", CLIENT_LIBRARY_FILE("libsqlite3", "0"), "libsqlite3-0",
+        calls,    sizeof calls / sizeof calls[0],
     };
     return client_library_load(&sqlite, library, error);
 }

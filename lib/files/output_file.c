@@ -151,6 +151,7 @@ static int link_nameless(struct output_file *file, mode_t bits) {
  * process leaves a piece of it behind. @return 0 or an errno */
 static int create_temporary(struct output_file *file, enum output_mode mode, bool is_named) {
     mode_t bits = mode == OUTPUT_PUBLIC ? 0666 : 0600;
+    (void)is_named; /* as it is where there are no others */
 #ifdef O_TMPFILE
     if (!is_named && access("/proc/self/fd", X_OK) == 0)
         file->fd = openat(file->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, bits);

@@ -10,6 +10,12 @@
 
 struct http_library http_library;
 
+#ifdef __APPLE__
+#define LIBRARY_FILE "libmicrohttpd.12.dylib"
+#else
+#define LIBRARY_FILE "libmicrohttpd.so.12"
+#endif
+
 static const struct {
     const char *name;
     size_t place;
@@ -20,7 +26,7 @@ static const struct {
 };
 
 const char *http_library_load(void) {
-    void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(LIBRARY_FILE, RTLD_NOW | RTLD_LOCAL);
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): it is, the text is the thread's own */
     if (!library) return dlerror();
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {

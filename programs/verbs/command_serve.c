@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
@@ -283,10 +284,23 @@ static int refuse_socket(const struct server *server, int number) {
                                 text_system_error(number).text);
 }
 
+/* One that waits for nothing, and that no other program inherits. */
+static int make_socket(int family) {
+#ifdef SOCK_CLOEXEC
+    return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+#else
+    const int made = socket(family, SOCK_STREAM, 0);
+    if (made < 0) return -1;
+    if (fcntl(made, F_SETFD, FD_CLOEXEC) == 0 && fcntl(made, F_SETFL, O_NONBLOCK) == 0) return made;
+    close(made);
+    return -1;
+#endif
+}
+
 static int open_socket(struct server *server) {
     const struct sockaddr *address = (const struct sockaddr *)&server->address;
     int yes = 1;
-    server->socket = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    server->socket = make_socket(address->sa_family);
     if (server->socket < 0) return refuse_socket(server, errno);
     setsockopt(server->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(server->socket, address, server->address_size) != 0 ||
