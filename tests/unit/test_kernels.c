@@ -197,6 +197,12 @@ static void test_scoring_alone(void **state) {
     unsetenv("DPMF_KERNELS");
 }
 
+/* valgrind computes with denormals, whatever the processor is told. */
+static bool is_under_valgrind(void) {
+    const char *preload = getenv("LD_PRELOAD");
+    return preload && strstr(preload, "vgpreload");
+}
+
 static void test_denormals(void **state) {
     (void)state;
     const struct kernel_set *set = kernel_set_choose(NULL);
@@ -204,7 +210,7 @@ static void test_denormals(void **state) {
     unsigned before = set->flush_denormals();
     set->restore_denormals(before);
     assert_true(small * third > 0); /* restored: denormals are there again */
-    if (strcmp(set->name, "ref") == 0) return;
+    if (strcmp(set->name, "ref") == 0 || is_under_valgrind()) return;
     before = set->flush_denormals();
     volatile float product = small * third;
     bool is_zero = product == 0;
