@@ -3,10 +3,10 @@
  * subjects). Whoever recommends at home has it with the titles, so using it there costs no privacy.
  *
  * f_j are columns made of it: for years, tents of 10 years to each side, at every fifth year back
- * from the newest, stray ones aside; for each kind, whether item j is of it. Where nothing is known they are 0; over
- * what is known of what people chose they are centred, and scaled so that their variances add up to
- * 2 s for years and to s for kinds, s being the share of it that is known. What vectors tell already
- * is taken out of them, with m and C of taste.h:
+ * from the newest, stray ones aside; for each kind, whether item j is of it. Where nothing is known
+ * they are 0; over what is known of what people chose they are centred, and scaled so that their
+ * variances add up to 2 s for years and to s for kinds, s being the share of it that is known. What
+ * vectors tell already is taken out of them, with m and C of taste.h:
  *
  *     d_j = f_j - B' (v_j - m),        B = (C + a little)^-1 E (v - m) f'.
  *
