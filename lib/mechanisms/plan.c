@@ -12,11 +12,10 @@
  * - variances, on the scale -2 .. 2, are those in `assumed` below.
  *
  * What it leaves of the variance of ratings is the squared test error. The constants of `assumed`
- * were fitted to the published errors of the mechanism on MovieLens 1M (6,040 users, 3,883 items,
- * 150 ratings each, delta 1e-5, epsilon .5 to 20), which it reproduces to .004. On MovieLens 100K,
- * which had no part in that, the prototype of the mechanism chose the factors and rounds forecast
- * at epsilon 1, 5 and 20, and the errors forecast were too low by .02 to .03. Nothing private
- * depends on any of it.
+ * were fitted to the errors of the third rule on MovieLens 1M in docs/performance.md (6,040 users,
+ * 3,883 items, 150 ratings each, delta 1e-5, epsilon .5 to 20) and to those of `biases`, which it
+ * reproduces to .003. On MovieLens 100K, which had no part in that, the errors forecast are too low
+ * by .01 to .02. Nothing private depends on any of it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -50,21 +49,19 @@ static const struct {
     double bias_told;   /* share of the biases' variance that public features tell */
     double factor_told; /* share of the factors' variance that they tell */
     double told_snr;    /* signal-to-noise ratio of the counts at which half of that is learned */
-    double choice;      /* spectrum_decay of the rule that these were fitted to */
 } assumed = {
     .rating = 1,
-    .total = 1.0048,
-    .user_bias = 0.17,
-    .item_bias = 0.188,
-    .factor = 0.0937,
-    .decay = 1.513,
-    .biases_cost = 9.7,
-    .bias_cost = 5.53,
-    .factor_cost = 2.82,
-    .bias_told = 0.173,
-    .factor_told = 0.785,
-    .told_snr = 12.2,
-    .choice = 1.2,
+    .total = 1.051,
+    .user_bias = 0.1039,
+    .item_bias = 0.2293,
+    .factor = 0.1395,
+    .decay = 2.313,
+    .biases_cost = 3.654,
+    .bias_cost = 11.07,
+    .factor_cost = 0.2803,
+    .bias_told = 0.3594,
+    .factor_told = 0.7718,
+    .told_snr = 10.1,
 };
 
 void dpmf_plan_options_init(struct dpmf_plan_options *options, size_t size) {
@@ -250,11 +247,6 @@ int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct dpmf_plan 
     };
     expect_counts(options, &rule, exact, exact + n, &input);
     residual_rule_finish(&rule, choose_factors_best(&input));
-    /* The variances above were fitted to releases of fewer factors. More change little on such
-     * ratings: the error is forecast for as many as they were fitted to. */
-    struct choose_factors_input fitted = input;
-    fitted.spectrum_decay = assumed.choice;
-    const size_t fitted_factors = choose_factors_best(&fitted);
     /* How many features there are is not known here: as many as count. */
     rule.free_columns = free_columns_n(options->has_features ? RULE_FREE_MAX : 0);
     input.counts = exact;
@@ -271,9 +263,8 @@ int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct dpmf_plan 
     };
     fill_noise(&rule, plan);
     plan->rmse_residual =
-        rule.factors > 0
-            ? unit * sqrt(residual_error(&input, fitted_factors, options->has_features))
-            : plan->rmse_biases;
+        rule.factors > 0 ? unit * sqrt(residual_error(&input, rule.factors, options->has_features))
+                         : plan->rmse_biases;
     free(exact);
     return 0;
 }

@@ -69,8 +69,8 @@ const struct verb verb_privacy_plan = {
             "mu and the noise of the counts are exact; so is the noise of the rounds, for the "
             "number of rounds shown. The errors are a forecast from assumed variances: ratings "
             "spread and items differ as they do in MovieLens 1M, to whose published errors the "
-            "assumptions were fitted (they agree to 0.01), and popularity falls as it does there. "
-            "On MovieLens 100K, which was not used for that, it is 0.02 to 0.03 too low. Ratings "
+            "assumptions were fitted (they agree to 0.003), and popularity falls as it does there. "
+            "On MovieLens 100K, which was not used for that, it is 0.01 to 0.02 too low. Ratings "
             "of another kind have other errors; what the forecast shows is how they change with "
             "epsilon, users and ratings, and whether factors are worth their noise.",
             "To help decide, it prints what each epsilon means for one person: how often, at most, "
