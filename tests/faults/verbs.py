@@ -168,6 +168,9 @@ def all_verbs():
     model = ["export", "-q", "{inputs}/{}.safetensors", "--not-private", "--users"]
     return [
         Verb("import", ["import", "-q", "{inputs}/{}.csv", "-o", "out.dpr"], threads=True),
+        Verb("import --like",
+             ["import", "-q", "{inputs}/{}.csv", "--like", "4", "-o", "out.dpr"], threads=True),
+        Verb("describe --plot", ["describe", "-q", "{inputs}/{}.dpr", "--plot", "out.svg"]),
         Verb("synth", [
             "synth", "-q", "--users", "90", "--items", "60", "--ratings", "1500", "--seed", "{}",
             "-o", "out.dpr"
@@ -189,6 +192,14 @@ def all_verbs():
         Verb("train --solver ials", [
             "train", "-q", "{inputs}/{}.dpr", "--solver", "ials", "-k", "4", "--epochs", "2", "-o",
             "out.safetensors"
+        ]),
+        Verb("train --solver gibbs", [
+            "train", "-q", "{inputs}/{}.dpr", "--solver", "gibbs", "-k", "4", "--epochs", "4", "-o",
+            "out.safetensors"
+        ]),
+        Verb("tune", [
+            "tune", "-q", "{inputs}/{}.dpr", "--trials", "1", "--epochs", "1", "-j", "1", "--goal",
+            "ranking", "-o", "out.safetensors"
         ]),
         Verb("export --csv FILE",
              ["export", "-q", "{inputs}/{}.dpr", "--csv", "out.csv", "--replace"]),
