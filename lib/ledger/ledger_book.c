@@ -229,10 +229,11 @@ static int put_end(struct text *text, uint64_t n, struct dpmf_error *error) {
     return put_line(text, json, error);
 }
 
+/* What its entries need, and never less than it was read from. */
 static int64_t version_of(const struct ledger_book *book) {
     for (size_t i = 0; i < book->n_entries; i++)
         if (book->entries[i].cohort.is_declared) return FORMAT_PERIODS;
-    return FORMAT_VERSION;
+    return book->version > FORMAT_VERSION ? book->version : FORMAT_VERSION;
 }
 
 int ledger_book_format(const struct ledger_book *book, char **out, size_t *n,
@@ -450,6 +451,7 @@ static int take_head(struct parser *parser, const struct line *line) {
         (version == 1 || !get_text(line, ID, book->id, sizeof book->id) || !id_is_valid(book->id)))
         return damaged(parser, "the ledger is damaged");
     parser->version = version;
+    book->version = version;
     book->generation = (uint64_t)generation;
     return put_head(&parser->again, version, book, parser->error);
 }

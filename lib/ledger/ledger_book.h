@@ -17,6 +17,7 @@ struct ledger_budget {
 
 struct ledger_book {
     uint64_t generation;     /* how often the file was written; 0: it is not there yet */
+    int64_t version;         /* version of the format that it was read from; 0: none */
     char id[LEDGER_ID_TEXT]; /* the ledger's id, by which its lock file is known; "": none yet */
     struct ledger_budget *budgets;
     size_t n_budgets, budgets_capacity;

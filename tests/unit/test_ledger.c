@@ -1076,6 +1076,20 @@ static int parse_lines(const char *const *lines) {
     return parse(text, seal_lines(lines, text));
 }
 
+/* What is read is written again as it was, in the same version. */
+static void assert_written_again(const char *const *lines) {
+    char text[4096], *again;
+    struct ledger_book book;
+    const size_t n = seal_lines(lines, text);
+    size_t n_again;
+    assert_int_equal(ledger_book_parse(text, n, "ledger", &book, &error), 0);
+    assert_int_equal(ledger_book_format(&book, &again, &n_again, &error), 0);
+    assert_int_equal(n_again, n);
+    assert_memory_equal(again, text, n);
+    free(again);
+    ledger_book_free(&book);
+}
+
 #define HEAD "{\"dpmf\":\"ledger\",\"version\":1,\"generation\":1}"
 #define HEAD_2 "{\"dpmf\":\"ledger\",\"version\":2,\"generation\":1}"
 #define HEAD_3 "{\"dpmf\":\"ledger\",\"version\":3,\"generation\":1}"
@@ -1158,8 +1172,10 @@ static void test_sealed_periods(void **state) {
          "{\"end\":1}", NULL},
         {HEAD_3, RELEASE("1", FIGURES), "{\"end\":1}", NULL},
     };
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         assert_int_equal(parse_lines(good[i]), 0);
+        assert_written_again(good[i]);
+    }
     static const char *const bad[][4] = {
         {HEAD_2, RELEASE("1", FIGURES ",\"since\":\"2026-01-01\",\"complete\":true"), "{\"end\":1}",
          NULL},
