@@ -465,6 +465,21 @@ static int make_rows(struct continuation *self, struct dpmf_error *error) {
     return code;
 }
 
+/* Whether the model has learned from ratings with this digest, as the last thing: they would count
+ * twice. (The fingerprint of a model that ranks is such a digest.) */
+static bool has_learned(const struct checkpoint_state *state, uint64_t digest) {
+    return digest != 0 && (state->digest == digest || state->fingerprint == digest);
+}
+
+static void warn_of_learned(const struct continuation *self) {
+    char text[DPMF_ERROR_TEXT_MAX];
+    if (!self->run->warn) return;
+    snprintf(text, sizeof text,
+             "the model has learned these %s already: they count twice, where new ones are meant",
+             store_holds_events(self->store) ? "events" : "ratings");
+    self->run->warn(self->run->warn_self, text);
+}
+
 /* What the model becomes is a function of both: a snapshot is of this very run only if they are
  * the same. */
 static int begin_state(struct continuation *self, struct dpmf_error *error) {
@@ -473,15 +488,17 @@ static int begin_state(struct continuation *self, struct dpmf_error *error) {
     int code = store_digest(self->store, &digest, error);
     if (code == 0 && self->options->history)
         code = store_digest(self->options->history, &old, error);
+    if (code < 0) return code;
+    if (!self->options->history && has_learned(&model->state, digest)) warn_of_learned(self);
     self->state = model->state;
     self->state.epoch = 0;
     self->state.seed = self->options->seed;
     self->state.n_ratings += store_n_ratings(self->store);
     self->state.fingerprint = checksum64_seeded(model->checksum, strlen(model->checksum),
                                                 digest ^ old ^ model->state.fingerprint);
-    self->state.digest = self->state.valid_digest = 0; /* the fingerprint is one */
-    if (code == 0 && self->valid)
-        code = store_digest(self->valid, &self->state.valid_digest, error);
+    self->state.digest = digest;
+    self->state.valid_digest = 0;
+    if (self->valid) code = store_digest(self->valid, &self->state.valid_digest, error);
     self->state.best_valid = NAN;
     self->state.best_epoch = 0;
     self->state.is_unchecked = false;

@@ -52,6 +52,24 @@ static int refuse_empty(const char *path, struct dpmf_error *error) {
     return DPMF_ERR_INPUT_EMPTY;
 }
 
+static bool is_number(const char *id, uint64_t n) {
+    for (uint64_t i = 0; i < n; i++)
+        if (id[i] < '0' || id[i] > '9') return false;
+    return n > 0;
+}
+
+/* A header in words that nobody knows, or a sum at the end, becomes an item of the release. */
+static void warn_of_words(const struct factor_ids *ids, const struct dpmf_run *run) {
+    enum { FEW = 10 };
+    uint64_t words = 0;
+    if (!run || !run->warn || ids->n < FEW) return;
+    for (uint64_t i = 0; i < ids->n; i++)
+        words += !is_number(ids->bytes + ids->start[i], ids->start[i + 1] - ids->start[i]);
+    if (words == 1)
+        run->warn(run->warn_self, "all items of the catalogue but one are numbers: is that one a "
+                                  "header, or a sum?");
+}
+
 int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogue *catalogue,
                    struct dpmf_error *error) {
     struct id_gather gather = {0};
@@ -59,6 +77,7 @@ int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogu
     int code = table_read_public(path, "item", run, look_at_header, take_item, &gather, error);
     if (code == 0 && gather.ids.n == 0) code = refuse_empty(path, error);
     if (code == 0) code = id_gather_finish(&gather, &catalogue->ids, error);
+    if (code == 0) warn_of_words(&catalogue->ids, run);
     id_gather_free(&gather);
     return code;
 }
