@@ -5,10 +5,12 @@
  */
 #include "privacy/catalogue.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/id_blanks.h"
 #include "base/memory.h"
 #include "dpmf_text.h"
 #include "privacy/id_gather.h"
@@ -70,6 +72,21 @@ static void warn_of_words(const struct factor_ids *ids, const struct dpmf_run *r
                                   "header, or a sum?");
 }
 
+/* Titles before the item, and a blank after the separator: no rating is of such an item. */
+static void warn_of_blanks(const struct factor_ids *ids, const struct dpmf_run *run) {
+    uint64_t n = 0;
+    char text[200];
+    if (!run || !run->warn) return;
+    for (uint64_t i = 0; i < ids->n; i++)
+        n += id_blanks_has(ids->bytes + ids->start[i], (size_t)(ids->start[i + 1] - ids->start[i]));
+    if (n == 0) return;
+    snprintf(text, sizeof text,
+             "%llu of %llu ids of the catalogue have blanks around them, which count: are they so "
+             "in the ratings?",
+             (unsigned long long)n, (unsigned long long)ids->n);
+    run->warn(run->warn_self, text);
+}
+
 int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogue *catalogue,
                    struct dpmf_error *error) {
     struct id_gather gather = {0};
@@ -78,6 +95,7 @@ int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogu
     if (code == 0 && gather.ids.n == 0) code = refuse_empty(path, error);
     if (code == 0) code = id_gather_finish(&gather, &catalogue->ids, error);
     if (code == 0) warn_of_words(&catalogue->ids, run);
+    if (code == 0) warn_of_blanks(&catalogue->ids, run);
     id_gather_free(&gather);
     return code;
 }

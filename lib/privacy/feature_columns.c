@@ -7,6 +7,7 @@
  * The order of the file's rows does not matter, but where an item has several numbers.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,22 +65,75 @@ static enum number_result parse(const struct conversion *conversion,
     return number_parse_double(conversion->table->text + cell->text, cell->length, value);
 }
 
-/* A column is one of numbers when every field is; among numbers, infinity and nan are mistakes. */
-static int find_kind(struct conversion *conversion, struct source *source,
-                     struct dpmf_error *error) {
-    const struct feature_cell *not_finite = NULL;
+/* What the fields of a column are. */
+struct field_kinds {
+    size_t n_numbers, n_others;
+    size_t n_commas; /* others that are numbers but for a decimal comma, 4,5 */
+    bool has_lists;  /* some are categories for certain: a|b */
+    const struct feature_cell *not_finite, *other; /* the first, or NULL */
+};
+
+static bool has_decimal_comma(const struct conversion *conversion,
+                              const struct feature_cell *cell) {
+    enum { LONGEST = 40 };
+    const char *field = conversion->table->text + cell->text;
+    const char *comma = memchr(field, ',', cell->length);
+    char text[LONGEST];
+    double value;
+    if (!comma || cell->length > LONGEST) return false;
+    memcpy(text, field, cell->length);
+    text[comma - field] = '.';
+    return number_parse_double(text, cell->length, &value) == NUMBER_OK;
+}
+
+static struct field_kinds look_at(const struct conversion *conversion,
+                                  const struct source *source) {
+    struct field_kinds kinds = {0};
     double value;
     for (size_t i = source->cells->n; i-- > 0;) {
         const struct feature_cell *cell = &source->cells->at[i];
-        enum number_result result = parse(conversion, cell, &value);
-        if (result == NUMBER_MALFORMED) return 0;
-        if (result == NUMBER_NOT_FINITE) not_finite = cell;
+        const enum number_result result = parse(conversion, cell, &value);
+        if (result == NUMBER_NOT_FINITE) kinds.not_finite = cell;
+        kinds.n_numbers += result != NUMBER_MALFORMED;
+        if (result != NUMBER_MALFORMED) continue;
+        kinds.n_others++;
+        kinds.other = cell;
+        kinds.n_commas += has_decimal_comma(conversion, cell);
+        kinds.has_lists |= memchr(conversion->table->text + cell->text, '|', cell->length) != NULL;
     }
-    source->is_number = source->cells->n > 0;
-    if (!not_finite) return 0;
+    return kinds;
+}
+
+/* A few words among numbers would make a category of each number. */
+static int refuse_mixed(const struct conversion *conversion, const struct field_kinds *kinds,
+                        struct dpmf_error *error) {
+    const unsigned long long n = kinds->n_numbers;
+    if (kinds->n_commas == kinds->n_others) {
+        error_set(error, DPMF_ERR_INPUT_NUMBER, "a decimal comma: this field is not a number");
+        error_hint(error, "write numbers with a point, as in 4.5");
+    } else {
+        error_set(error, DPMF_ERR_INPUT_NUMBER,
+                  "this field is not a number, and %llu of %llu in its column are", n,
+                  n + kinds->n_others);
+        error_hint(error, "leave the field empty where the number is not known; where these are "
+                          "categories, put a letter before each");
+    }
+    error_place(error, conversion->table->file, kinds->other->line, kinds->other->column);
+    return DPMF_ERR_INPUT_NUMBER;
+}
+
+/* A column is one of numbers when every field is; among numbers, infinity and nan are mistakes. */
+static int find_kind(struct conversion *conversion, struct source *source,
+                     struct dpmf_error *error) {
+    const struct field_kinds kinds = look_at(conversion, source);
+    const size_t n_meant = kinds.n_numbers + kinds.n_commas;
+    if (kinds.n_others > 0 && !kinds.has_lists && n_meant > kinds.n_others - kinds.n_commas)
+        return refuse_mixed(conversion, &kinds, error);
+    source->is_number = source->cells->n > 0 && kinds.n_others == 0;
+    if (!source->is_number || !kinds.not_finite) return 0;
     error_set(error, DPMF_ERR_INPUT_NOT_FINITE, "a number in a column of numbers is not finite");
     error_hint(error, "leave the field empty where the number is not known");
-    error_place(error, conversion->table->file, not_finite->line, not_finite->column);
+    error_place(error, conversion->table->file, kinds.not_finite->line, kinds.not_finite->column);
     return DPMF_ERR_INPUT_NOT_FINITE;
 }
 
@@ -338,6 +392,19 @@ static size_t build(struct conversion *conversion, double *features, size_t stri
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* A column of which nothing comes out was hardly meant so. */
+static void warn_of_nothing(const struct conversion *conversion, size_t column) {
+    const struct dpmf_run *run = conversion->table->run;
+    char text[800];
+    if (!run || !run->warn) return;
+    snprintf(text, sizeof text, "%.300s: nothing of column %zu is used: %s",
+             conversion->table->file, column + 1,
+             conversion->sources[column].is_number
+                 ? "its numbers are all the same, or of too few"
+                 : "each of its categories is of fewer than 3 or 0.3 %, or of all");
+    run->warn(run->warn_self, text);
+}
+
 static int survey(struct conversion *conversion, struct dpmf_error *error) {
     int code = 0;
     for (size_t i = 0; i < conversion->table->n_columns && code == 0; i++) {
@@ -345,8 +412,11 @@ static int survey(struct conversion *conversion, struct dpmf_error *error) {
         source->cells = &conversion->table->columns[i];
         code = find_kind(conversion, source, error);
         if (code < 0) break;
+        const size_t before = conversion->n_candidates;
         code = source->is_number ? propose_number(conversion, source, error)
                                  : propose_categories(conversion, source, error);
+        if (code == 0 && source->cells->n > 0 && conversion->n_candidates == before)
+            warn_of_nothing(conversion, i);
     }
     return code;
 }

@@ -276,15 +276,30 @@ static int refuse_strangers(const char *path, struct dpmf_error *error) {
     return DPMF_ERR_INPUT_ID;
 }
 
+/* Items without a row are taken for the mean; most of them, where ids are written in two ways. */
+static void warn_of_strangers(const struct catalogue *catalogue, const struct dpmf_run *run) {
+    char text[200];
+    uint64_t n = 0;
+    if (!run || !run->warn) return;
+    for (uint64_t i = 0; i < catalogue->ids.n; i++) n += catalogue->described[i];
+    if (2 * n >= catalogue->ids.n) return;
+    snprintf(text, sizeof text,
+             "only %llu of %llu items of the catalogue have features: are the ids written as in "
+             "it?",
+             (unsigned long long)n, (unsigned long long)catalogue->ids.n);
+    run->warn(run->warn_self, text);
+}
+
 int catalogue_read_features(struct catalogue *catalogue, const char *path,
                             const struct dpmf_run *run, struct dpmf_error *error) {
-    struct reading reading = {.catalogue = catalogue, .is_public = true};
+    struct reading reading = {.catalogue = catalogue, .is_public = true, .table.run = run};
     free(catalogue->described);
     catalogue->described = memory_alloc_zero((size_t)catalogue->ids.n, sizeof(bool));
     if (!catalogue->described) return error_no_memory(error);
     int code = table_read_public_whole(path, run, take_row, &reading, error);
     if (code == 0 && !reading.found) code = refuse_strangers(path, error);
     if (code == 0) code = feature_table_convert(&reading.table, catalogue, error);
+    if (code == 0) warn_of_strangers(catalogue, run);
     reading_free(&reading);
     return code;
 }
@@ -299,7 +314,7 @@ static int refuse_no_rows(const char *path, bool of_users, struct dpmf_error *er
 
 int features_read(const char *path, bool of_users, const struct dpmf_run *run,
                   struct catalogue *catalogue, struct dpmf_error *error) {
-    struct reading reading = {.catalogue = catalogue, .of_users = of_users};
+    struct reading reading = {.catalogue = catalogue, .of_users = of_users, .table.run = run};
     *catalogue = (struct catalogue){0};
     int code = table_read_public_whole(path, run, take_row, &reading, error);
     if (code == 0 && reading.items.ids.n == 0) code = refuse_no_rows(path, of_users, error);

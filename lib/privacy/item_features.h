@@ -31,6 +31,7 @@ struct feature_table {
     char *text;
     size_t n_text, text_capacity;
     char file[DPMF_ERROR_TEXT_MAX];
+    const struct dpmf_run *run; /* for warnings; may be NULL */
 };
 
 /* Replaces the features of the catalogue by those of the table. */

@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/host.h"
+#include "base/id_blanks.h"
 #include "base/memory.h"
 #include "base/pipeline.h"
 #include "base/threads.h"
@@ -153,6 +154,41 @@ static void warn_of_rescale(const struct import *import) {
                      "some ratings are outside %g to %g, and {rescale} put them outside %g to %g: "
                      "was that their scale?",
                      options->from_min, options->from_max, low, high);
+    run->warn(run->warn_self, text);
+}
+
+struct blank_ids {
+    uint64_t n, twice; /* ids with blanks around them; those that are there without them too */
+};
+
+static struct blank_ids count_blanks(const struct id_map *map) {
+    struct blank_ids found = {0};
+    for (uint64_t i = 0; i < id_map_size(map); i++) {
+        struct id_text id = id_map_id(map, i);
+        if (!id_blanks_has(id.bytes, id.length)) continue;
+        found.n++;
+        id.length = (uint32_t)id_blanks_trim(&id.bytes, id.length);
+        found.twice += id.length > 0 && id_map_find(map, id) != ID_MAP_NONE;
+    }
+    return found;
+}
+
+/* What "a, b, 3" says: one person may be two, and so may an item. Each record alone decides what
+ * its ids are, so that nothing is refused. */
+static void warn_of_blanks(const struct import *import) {
+    const struct dpmf_run *run = import->run;
+    char text[DPMF_ERROR_TEXT_MAX];
+    if (!run->warn) return;
+    const struct blank_ids users = count_blanks(import->users);
+    const struct blank_ids items = count_blanks(import->items);
+    if (users.n + items.n == 0) return;
+    dpmf_error_write(text, sizeof text,
+                     "ids with blanks around them: %llu of %llu users and %llu of %llu items, of "
+                     "which %llu and %llu are there without them too. Blanks count: \" 7\" is "
+                     "another id than \"7\"",
+                     (unsigned long long)users.n, (unsigned long long)id_map_size(import->users),
+                     (unsigned long long)items.n, (unsigned long long)id_map_size(import->items),
+                     (unsigned long long)users.twice, (unsigned long long)items.twice);
     run->warn(run->warn_self, text);
 }
 
@@ -385,6 +421,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         warn_of_headers(&import);
         warn_of_range(&import);
         warn_of_rescale(&import);
+        warn_of_blanks(&import);
         time_ends_warn(&import.ends, import.run);
         import.report->bytes_spilled = rating_sorter_spilled(import.sorter);
         struct store_writer *writer = import.writer;

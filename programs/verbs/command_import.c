@@ -31,8 +31,9 @@ const struct verb verb_import = {
         {
             "Reads ratings from one or more inputs and packs them, grouped by user, into one "
             "checked and compact ratings store. Users and items are named by any text of up to "
-            "64 KiB. The format is detected from the text itself; a header, quotes, CR LF "
-            "line ends, a byte order mark and compression with gzip or zstd are understood. An "
+            "64 KiB, to which blanks around it belong; how many have such is reported. The format "
+            "is detected from the text itself; a header, quotes, CR LF line ends, a byte order "
+            "mark and compression with gzip or zstd are understood. An "
             "INPUT of - is standard input; a store is an input too, and so is a directory of "
             "shards.",
             "So is a database: sqlite:FILE?query=SELECT ..., "

@@ -369,7 +369,8 @@ static void test_columns_that_become_few(void **state) {
         {"item,public:flag,PUBLIC:same\n0,0,4\n1,1,4\n2,1,4\n3,0,4\n4,1,4\n",
          1},                                                 /* a constant is dropped */
         {"item,year,kind\n0,1,x\n1,2,x\n2,3,x\n3,4,x\n", 6}, /* so is a category of all */
-        {"item,year\n0,1\n1,2\n2,3\n3,four\n4,1\n5,1\n", 1}, /* one text: all are texts */
+        {"item,year\n0,x\n1,2\n2,x\n3,four\n4,1\n5,x\n", 1}, /* mostly texts: all are */
+        {"item,genre\n0,1\n1,2\n2,3\n3,1|2\n4,1\n5,1\n", 1}, /* a list: all are */
         {"item,year,kind\n0,1,a\n1,2,a\n2,,a\n3,,b\n", 1},   /* x has two numbers only */
         {"item,year\n0,-1e308\n1,1e308\n2,0\n3,5\n", 6},
         {"item,year\n0,0\n1,5e-324\n2,1e-323\n3,0\n", 0}, /* no room for bumps between them */
@@ -460,6 +461,8 @@ static void test_bad_features(void **state) {
         {"year,item\n1,1\n2,\n", DPMF_ERR_INPUT_ID, 3, 3},
         {"item,year\n0,1\n1, nan\n2,inf\n", DPMF_ERR_INPUT_NOT_FINITE, 3, 4},
         {"item,year\n0,1\n1,1e400\n", DPMF_ERR_INPUT_NOT_FINITE, 3, 3},
+        {"item,year\n0,1\n1,2\n2,3\n3,four\n4,1\n5,1\n", DPMF_ERR_INPUT_NUMBER, 5, 3},
+        {"item;price\n0;1,5\n1;2,5\n2;3,5\n", DPMF_ERR_INPUT_NUMBER, 2, 3},
         {"item,year\n0,\"1\n", DPMF_ERR_INPUT_QUOTE, 2, 3},
         {"item,year\n0,\"a\n1,b\"\n", DPMF_ERR_INPUT_QUOTE, 2, 3},
         {"user,item,rating\nann,0,3\n", DPMF_ERR_PRIVACY_REFUSED, 1, 1},
