@@ -41,8 +41,9 @@ struct dpmf_table_row {
  * item are wanted, a first row that names one of them alone is refused, and so are a header that
  * comes later and a first row of words above one of numbers. Columns are separated by tabs, "::",
  * commas, semicolons, bars or blanks, whichever comes first; quotes are as in CSV. A title that is
- * not UTF-8 is read as ISO-8859-1 and given in UTF-8. A ratings store has the columns user, item
- * and rating.
+ * not UTF-8 is read as ISO-8859-1 and given in UTF-8. NUL bytes, UTF-16, carriage returns that end
+ * no line and byte order marks past the beginning are errors. A ratings store has the columns user,
+ * item and rating.
  *
  * @param path     the table; "-" for standard input
  * @param columns  the wanted columns, such as "user,item": user, item, rating and title

@@ -431,30 +431,39 @@ static int take_all_fields(struct table *table, const struct dpmf_field *fields,
     return table->take_whole(table->self, &record, error);
 }
 
-/* What is no text would be cut into ids at whatever bytes look like separators. A carriage return
- * that no line feed follows may be meant as the end of a row: then other people's rows would be
- * part of this one. */
+static int refuse_bytes(const struct table *table, int64_t column, const char *what,
+                        struct dpmf_error *error) {
+    return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, column, what,
+                "give a table of text in UTF-8, such as a CSV file", error);
+}
+
+/* A carriage return that no line feed follows may be meant as the end of a row: then other rows
+ * would be part of this one. Inside quotes, which a public table does not have across lines, it may
+ * be part of a text. */
+static const char *lone_return(const struct table *table, const char *text, size_t n) {
+    if (!table->is_public && memchr(text, '"', n)) return NULL;
+    return n > 0 ? memchr(text, '\r', n - 1) : NULL;
+}
+
+/* What is no text would be cut into ids at whatever bytes look like separators. */
 static int check_text(const struct table *table, const char *text, size_t n,
                       struct dpmf_error *error) {
-    const char *nul = memchr(text, '\0', n);
-    bool is_utf16 = table->line == 1 && n >= 2 &&
-                    (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0);
-    const char *lone = n > 0 ? memchr(text, '\r', n - 1) : NULL;
+    const char *nul = n > 0 ? memchr(text, '\0', n) : NULL;
+    const char *lone = lone_return(table, text, n);
+    if (table->line == 1 && n >= 2 &&
+        (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
+        return refuse_bytes(table, 1, "this is UTF-16, which is not read", error);
+    if (nul)
+        return refuse_bytes(table, nul - text + 1, "there is a NUL byte: this is not text", error);
     if (utf8_has_mark(text, n))
         return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, 1,
                     "there is a byte order mark in the middle of the file",
                     "remove it: it is at the beginning of a file that was appended to another",
                     error);
-    if (lone && !nul && !is_utf16)
-        return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, lone - text + 1,
-                    "there is a carriage return that does not end the line",
-                    "end every row with a line feed, and leave carriage returns out of fields",
-                    error);
-    if (!nul && !is_utf16) return 0;
-    return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, nul && !is_utf16 ? nul - text + 1 : 1,
-                is_utf16 ? "this is UTF-16, which is not read"
-                         : "there is a NUL byte: this is not text",
-                "give a table of text in UTF-8, such as a CSV file", error);
+    if (!lone) return 0;
+    return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, lone - text + 1,
+                "there is a carriage return that does not end the line",
+                "end every row with a line feed, and leave carriage returns out of fields", error);
 }
 
 /* A first row of another kind, such as a comment, decided what the columns of all others are. */
@@ -513,7 +522,7 @@ static int refuse_header(const struct table *table, struct dpmf_error *error) {
 
 static int take_text(struct table *table, char *text, size_t n, struct dpmf_error *error) {
     struct dpmf_field *fields = table->fields;
-    int code = table->is_public ? check_text(table, text, n, error) : 0;
+    int code = check_text(table, text, n, error);
     if (code < 0) return code;
     if (n > 0 && text[n - 1] == '\r') n--;
     if (n == 0) return 0;

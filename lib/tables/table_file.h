@@ -2,7 +2,7 @@
  * Tables read by other rules than those of dpmf_table_read: lists of items, and tables that a
  * private run takes as public: catalogues, item features, users' wishes. As those of
  * dpmf_table_read, but a row is a line: a quote that is not closed in its line is an error of the
- * file, so that it cannot swallow the rows that follow. UTF-16 and NUL bytes are errors too.
+ * file, so that it cannot swallow the rows that follow, and so is a carriage return in quotes.
  */
 #ifndef DPMF_TABLES_TABLE_FILE_H
 #define DPMF_TABLES_TABLE_FILE_H

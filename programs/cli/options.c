@@ -491,6 +491,21 @@ static int check_outputs(const struct invocation *invocation) {
     return 0;
 }
 
+/* Two that want standard input: one would get all of it, and the other nothing. */
+static int check_standard_input(const struct invocation *invocation) {
+    const struct option_group *group;
+    size_t n = 0;
+    if (invocation->verb->operands.value.kind == VALUE_FILE)
+        for (size_t i = 0; i < invocation->n_operands; i++)
+            n += strcmp(invocation->operands[i], "-") == 0;
+    for (size_t i = 0; (group = verb_group(invocation->verb, i)) != NULL; i++)
+        for (const struct option *option = group->options; option->name != NULL; option++)
+            n += option->value.kind == VALUE_FILE && options_is(invocation, option->id, "-");
+    if (n < 2) return 0;
+    return terminal_error_print(STATUS_USAGE, "give all but one of them as a file",
+                                "standard input can be read only once");
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 int options_parse(struct invocation *invocation, int argc, char **argv) {
@@ -512,6 +527,7 @@ int options_parse(struct invocation *invocation, int argc, char **argv) {
     }
     if (status == 0) status = check_operands(invocation);
     if (status == 0) status = check_required(invocation);
+    if (status == 0) status = check_standard_input(invocation);
     if (status == 0) status = check_outputs(invocation);
     if (status == 0 && command_has(invocation, OPTION_QUIET) &&
         command_has(invocation, OPTION_VERBOSE))

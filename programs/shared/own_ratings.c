@@ -13,21 +13,6 @@
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Two that want standard input would each get a part of it. */
-static int check_stdin(const struct invocation *invocation) {
-    static const enum option_id others[] = {OPTION_HISTORY, OPTION_INCLUDE, OPTION_EXCLUDE,
-                                            OPTION_CATALOGUE};
-    bool is_wanted = false;
-    if (!options_is(invocation, OPTION_MINE, "-")) return STATUS_DONE;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        is_wanted |= options_is(invocation, others[i], "-");
-    for (size_t i = 0; i < invocation->n_operands; i++)
-        is_wanted |= strcmp(invocation->operands[i], "-") == 0;
-    if (!is_wanted) return STATUS_DONE;
-    return terminal_error_print(STATUS_USAGE, "give all but one of them as a file",
-                                "standard input can be read only once");
-}
-
 static void take_read(struct own_ratings *own, struct dpmf_own *read) {
     dpmf_own_info(read, &own->info);
     own->read = read;
@@ -41,8 +26,6 @@ int own_ratings_read(struct invocation *invocation, const struct dpmf_model *mod
     const struct dpmf_input_options input = options_input(invocation);
     struct dpmf_own *read = NULL;
     struct dpmf_error error = {0};
-    int status = check_stdin(invocation);
-    if (status != STATUS_DONE) return status;
     int rc = dpmf_own_read(model, invocation->value[OPTION_MINE],
                            catalogue->n > 0 ? (const char *const *)catalogue->titles : NULL, &input,
                            &invocation->run, &read, &error);

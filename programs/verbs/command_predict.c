@@ -83,7 +83,7 @@ const struct verb verb_predict = {
         },
     .groups = {{"Options", own_options}, {"How ratings are read", input_options}},
     .operands = {{VALUE_FILE, "MODEL and PAIRS", "m.safetensors", NULL, NULL}, 1, 2},
-    .exit_note = "3 when the model is damaged or a row of PAIRS is not a pair.",
+    .exit_note = "3 when the model is damaged, a row of PAIRS is not a pair, or there is none.",
     .examples =
         {
             {"One pair", "dpmf predict m.safetensors --user 7 --item 1", SOME_MODEL},
@@ -312,6 +312,14 @@ static int read_pairs(struct invocation *invocation, struct predicting *predicti
     return dpmf_pairs_read(pairs, &input, &invocation->run, take_pair_row, predicting, error);
 }
 
+/* A table that names nothing is the work of a command before this one that failed. */
+static int refuse_nothing(const struct invocation *invocation, bool is_own) {
+    const char *path = invocation->operands[1];
+    return terminal_error_print(
+        STATUS_INPUT, "check that this is the file you mean", "%.400s: there are no %s here",
+        strcmp(path, "-") == 0 ? "<stdin>" : path, is_own ? "items" : "pairs");
+}
+
 static int predict_all(struct invocation *invocation, struct predicting *predicting) {
     struct dpmf_error error = {0};
     const struct dpmf_run *run = &invocation->run;
@@ -328,6 +336,8 @@ static int predict_all(struct invocation *invocation, struct predicting *predict
     if (rc == DPMF_ERR_INPUT_COLUMNS) hint_at_ratings(predicting, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
+    if (predicting->n == 0 && invocation->n_operands > 1)
+        return refuse_nothing(invocation, predicting->is_own);
     print_head(predicting);
     print_notes(&invocation->terminal, predicting);
     return STATUS_DONE;
