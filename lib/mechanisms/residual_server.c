@@ -105,7 +105,7 @@ static void filter_rounds(const struct residual_rule *rule, const struct residua
         double precision = N * N / (sigma * sigma), *A = &evidence->A[2 * j];
         double new_v = precision / moments->noise, old_v = rule->memory * A[0];
         double new_c = precision * rule->bias_weight * rule->bias_weight,
-               old_c = rule->memory * A[1];
+               old_c = rule->bias_memory * A[1];
         double *Z = evidence->Z + j * D;
         for (size_t a = 0; a < K; a++)
             Z[a] = (old_v * Z[a] + new_v * z[j * D + a]) / (old_v + new_v);

@@ -1,9 +1,10 @@
 /*
  * Shrinks each column of the measurements. The prior of a column: its mean is a ridge regression on
  * public regressors, weighted by 1 / (noise variance + prior variance); its variance t is what the
- * squares of the residuals exceed the noise by (method of moments); both are found in turns. Then
- * each item's value is the precision-weighted mean of measurement and prior. Columns are
- * independent of each other and shared out to threads. Fed by bias_release.c and residual_server.c.
+ * squares of the residuals exceed the noise by (method of moments); both are found in turns. What
+ * neighbours in the catalogue have in common beyond that joins the mean (order_prior.c). Then each
+ * item's value is the precision-weighted mean of measurement and prior. Columns are independent of
+ * each other and shared out to threads. Fed by bias_release.c and residual_server.c.
  */
 #include "mechanisms/shrink.h"
 
@@ -14,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "mechanisms/order_prior.h"
 #include "numerics/cholesky.h"
 #include "numerics/symmetric_eigen.h"
 
@@ -28,6 +30,10 @@ struct column {
     double ridge;
     double *H, *h; /* normal equations: q x q, q */
     double *mean;  /* prior mean, n_items */
+
+    double *left, *noise; /* measurements less their prior mean, and their variances: n_items */
+    double *common;       /* the part of these that neighbours have in common: n_items */
+    double *work;         /* scratch space of order_prior_smooth */
 };
 
 static double noise_variance(const struct column *column, size_t j) {
@@ -84,14 +90,29 @@ static double fit_variance(const struct column *column, double t) {
     return column->is_bias ? fmin(fmax(found, 0.01), 0.5) : fmin(fmax(found, 5e-4), 0.3);
 }
 
+/* @return the prior variance of what is each item's own */
+static double fit_neighbours(struct column *column, double t) {
+    for (size_t j = 0; j < column->n_items; j++) {
+        column->left[j] = measured(column, j) - column->mean[j];
+        column->noise[j] = noise_variance(column, j);
+    }
+    const struct order_column order = {column->n_items, column->left, column->noise, t};
+    double variance[ORDER_PARTS];
+    order_prior_fit(&order, variance);
+    order_prior_smooth(&order, variance, column->work, column->common);
+    return order_prior_rest(&order, variance);
+}
+
 static void shrink_column(struct column *column, double *t, double *out, size_t stride) {
     for (int turn = 0; turn < TURNS; turn++) {
         fit_mean(column, *t);
         *t = fit_variance(column, *t);
     }
+    const double rest = fit_neighbours(column, *t);
     for (size_t j = 0; j < column->n_items; j++) {
-        double s = noise_variance(column, j);
-        out[j * stride] = (*t * measured(column, j) + s * column->mean[j]) / (s + *t);
+        const double own = column->left[j] - column->common[j];
+        out[j * stride] =
+            column->mean[j] + column->common[j] + rest / (column->noise[j] + rest) * own;
     }
 }
 
@@ -118,8 +139,15 @@ static void shrink_columns(void *self, int worker) {
                             .ridge = shrinking->ridge,
                             .H = memory_alloc(q, q * sizeof(double)),
                             .h = memory_alloc(q, sizeof(double)),
-                            .mean = memory_alloc(model->n_items, sizeof(double))};
-    if (!column.H || !column.h || !column.mean) atomic_store(&shrinking->no_memory, true);
+                            .mean = memory_alloc(model->n_items, sizeof(double)),
+                            .left = memory_alloc(model->n_items, sizeof(double)),
+                            .noise = memory_alloc(model->n_items, sizeof(double)),
+                            .common = memory_alloc(model->n_items, sizeof(double)),
+                            .work =
+                                memory_alloc(model->n_items, ORDER_WORK_WIDTH * sizeof(double))};
+    if (!column.H || !column.h || !column.mean || !column.left || !column.noise || !column.common ||
+        !column.work)
+        atomic_store(&shrinking->no_memory, true);
     while (!atomic_load(&shrinking->no_memory) &&
            (k = atomic_fetch_add(&shrinking->next, 1)) < shrinking->end) {
         column.k = k;
@@ -130,6 +158,10 @@ static void shrink_columns(void *self, int worker) {
     free(column.H);
     free(column.h);
     free(column.mean);
+    free(column.left);
+    free(column.noise);
+    free(column.common);
+    free(column.work);
 }
 
 static int shrink_range(struct public_model *model, struct item_evidence *evidence, double ridge,

@@ -32,7 +32,7 @@ static inline size_t residual_rule_home(size_t K) {
 
 /* Recorded in statements since the second; docs/privacy/rule.md says what changed. Rules of ranking
  * and of conditional releases do not have one yet. */
-enum { RESIDUAL_RULE_VERSION = 3, RESIDUAL_RULE_OLDEST = 2, RESIDUAL_RULE_WITH_HOME = 3 };
+enum { RESIDUAL_RULE_VERSION = 4, RESIDUAL_RULE_OLDEST = 2, RESIDUAL_RULE_WITH_HOME = 3 };
 
 /* Sizes of releases, which a statement is checked against: numbers of the first one, an item's and
  * the rest. */
@@ -61,7 +61,8 @@ struct residual_rule {
     double bias_weight; /* an item's bias counts this many times one factor */
     double popularity;  /* an item's weight in a contribution is (count / mean count)^-popularity */
     double growth;      /* budget of a round relative to the one before */
-    double memory;      /* weight of earlier rounds */
+    double memory;      /* weight of earlier rounds in an item's vector */
+    double bias_memory; /* the same in its bias, which hardly depends on the vectors of a round */
     double gain, over;  /* over-relaxation of the step, and of the scale */
     double ridge;       /* ridge of the regression on features, in units of the prior precision */
     double first_variance; /* variance of the starting vectors */
@@ -92,6 +93,7 @@ static inline struct residual_rule residual_rule_make(double mu, bool has_featur
         .bias_weight = 1.25,
         .popularity = 0.1,
         .growth = 1.25,
+        .bias_memory = 0.985,
         .over = 2,
         .ridge = 3,
         .first_variance = 0.015,

@@ -246,7 +246,8 @@ static bool take_rule_version(const struct json_token *value, uint32_t *version)
     if (value->kind != JSON_NUMBER ||
         number_parse_double(value->text, value->length, &number) != NUMBER_OK)
         return false;
-    *version = number == RESIDUAL_RULE_VERSION ? RESIDUAL_RULE_VERSION : RESIDUAL_RULE_OLDEST;
+    if (!(number >= RESIDUAL_RULE_OLDEST && number <= RESIDUAL_RULE_VERSION)) return false;
+    *version = (uint32_t)number;
     return number == (double)*version;
 }
 

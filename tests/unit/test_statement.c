@@ -2,6 +2,7 @@
  * Statements: JSON comes back as it was and as nothing else, every figure is at least the true one,
  * and arithmetic that does not fit is noticed.
  */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -212,19 +213,23 @@ static void test_rule_version(void **state) {
     json = statement_to_json(&statement);
     assert_int_equal(statement_from_json(json, strlen(json), &read, NULL), 0);
     assert_int_equal(read.rule_version, RESIDUAL_RULE_VERSION);
-    static const char *const others[] = {"0", "1", "4", "2.5", "\"2\"", "null"};
+    static const char *const others[] = {"0", "1", "5", "2.5", "\"2\"", "null"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         char text[40];
         snprintf(text, sizeof text, "\"rule_version\":%s", others[i]);
-        char *other = replaced(json, "\"rule_version\":3", text);
+        char *other = replaced(json, "\"rule_version\":4", text);
         assert_int_equal(statement_from_json(other, strlen(other), &read, NULL),
                          DPMF_ERR_MODEL_CORRUPT);
         free(other);
     }
-    char *second = replaced(json, "\"rule_version\":3", "\"rule_version\":2");
-    assert_int_equal(statement_from_json(second, strlen(second), &read, NULL), 0);
-    assert_int_equal(read.rule_version, 2);
-    free(second);
+    for (uint32_t version = RESIDUAL_RULE_OLDEST; version < RESIDUAL_RULE_VERSION; version++) {
+        char text[40];
+        snprintf(text, sizeof text, "\"rule_version\":%" PRIu32, version);
+        char *earlier = replaced(json, "\"rule_version\":4", text);
+        assert_int_equal(statement_from_json(earlier, strlen(earlier), &read, NULL), 0);
+        assert_int_equal(read.rule_version, version);
+        free(earlier);
+    }
     free(json);
     /* Rounds of K factors, which verify holds a statement against. */
     assert_int_equal(residual_rule_rounds(0, 2), 0);
