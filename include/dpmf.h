@@ -2262,6 +2262,16 @@ struct dpmf_evaluation {
     double cold_rmse, warm_rmse; /* errors on these, and on all others; NaN where there are none */
 
     uint64_t fitted_users; /* users of the test set who were fitted to the history */
+
+    /* Estimated share of the test ratings that the model was trained on, by a sample that it keeps
+     * of those; NaN where that is not known, as of a release, or none of the test set is sampled */
+    double learned_share;
+    uint64_t sampled; /* test ratings that `learned_share` was estimated from */
+
+    uint64_t shared;     /* test ratings that are in the history which users were fitted to */
+    uint64_t in_history; /* test ratings that the ranking does not look for: users have them */
+    uint64_t without_history; /* ranked users for whom the history has nothing */
+    uint64_t spare[8];        /* for later versions */
 };
 
 /* Evaluates a model on a test set. Users of the history whom the model does not know are first

@@ -217,6 +217,7 @@ int continue_model_open(struct continue_model *model, const char *path,
                         const struct dpmf_store *store, const struct continue_layout *layout,
                         struct dpmf_error *error) {
     struct factors base = {0};
+    struct learned_pairs given = {0};
     *model = (struct continue_model){0};
     struct side users = {.known = &base.user_ids,
                          .all = &model->now.user_ids,
@@ -230,12 +231,14 @@ int continue_model_open(struct continue_model *model, const char *path,
                          .n_new = &model->new_items};
     int code = read_checkpoint(model, path, layout, &base, error);
     model->has_user_counts = base.user_ids.counts != NULL;
-    if (code == 0) code = model_ids_fill_users(&users.given, store, error);
+    if (code == 0) code = model_ids_fill_users(&users.given, store, &given, error);
     if (code == 0) code = model_ids_count_users(&users.given, store, error);
     if (code == 0) code = model_ids_fill_items(&items.given, store, NULL, error);
     if (code == 0) code = join_side(&users, model->state.n_ratings, error);
     if (code == 0) code = join_side(&items, model->state.n_ratings, error);
     if (code == 0) code = lay_out(model, &base, layout, error);
+    if (code == 0) code = learned_pairs_unite(&base.learned, &given, &model->now.learned, error);
+    learned_pairs_free(&given);
     factor_ids_free(&users.given);
     factor_ids_free(&items.given);
     factors_free(&base);

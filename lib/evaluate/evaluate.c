@@ -42,6 +42,7 @@ struct block_sums {
     double squares, absolutes;
     double cold_squares; /* squares of users or items that were placed by features */
     uint64_t n, unknown_users, unknown_items, cold, fitted_users;
+    uint64_t sampled, learned; /* of the kind that the model samples; those that it has learned */
     struct wanted_list wanted;
 };
 
@@ -52,6 +53,8 @@ struct evaluator {
     bool has_errors;  /* the model predicts ratings, and there are ratings to compare with */
     struct dpmf_order order;
     uint32_t *item_numbers;
+    const struct learned_pairs *known; /* what the model has learned */
+    uint64_t *item_hashes;             /* of the test set's items; NULL where that is not known */
     uint32_t *beyond; /* numbers of the history's items that the model does not know */
     struct block_sums total;
     struct block_sums *products;
@@ -110,6 +113,33 @@ static void add_user_errors(const struct evaluator *evaluator, const struct stor
     sums->n += end - block->start[i];
     if (!u) sums->unknown_users += end - block->start[i];
     sums->fitted_users += model_user_is_fitted(model, user);
+}
+
+/* Which of a user's ratings the model was trained on, of those that it has sampled alike. */
+static void add_user_learned(const struct evaluator *evaluator, const struct store_block *block,
+                             uint32_t i, struct block_sums *sums) {
+    const uint64_t from = block->id_start[i];
+    const uint64_t user =
+        learned_pairs_hash(block->id_bytes + from, (size_t)(block->id_start[i + 1] - from));
+    for (uint64_t r = block->start[i]; r < block->start[i + 1]; r++) {
+        const uint64_t pair = learned_pairs_join(user, evaluator->item_hashes[block->item[r]]);
+        if (!learned_pairs_samples(evaluator->known, pair)) continue;
+        sums->sampled++;
+        sums->learned += learned_pairs_has(evaluator->known, pair);
+    }
+}
+
+static int hash_items(struct evaluator *evaluator, const struct dpmf_store *test,
+                      struct dpmf_error *error) {
+    const uint64_t n = store_n_items(test);
+    if (!evaluator->known->hash) return 0;
+    evaluator->item_hashes = memory_alloc((size_t)n + 1, sizeof(uint64_t));
+    if (!evaluator->item_hashes) return error_no_memory(error);
+    for (uint64_t i = 0; i < n; i++) {
+        const struct store_item item = store_item_at(test, i);
+        evaluator->item_hashes[i] = learned_pairs_hash(item.id, item.id_length);
+    }
+    return 0;
 }
 
 /* ---- what the ranking should find ------------------------------------------------------------ */
@@ -172,6 +202,7 @@ static int visit_block(void *self, int worker, const struct store_block *block, 
     for (uint32_t i = 0; i < block->n_users; i++) {
         uint64_t user = model_numbers_user(evaluator->model, block, i);
         add_user_errors(evaluator, block, i, user, sums);
+        if (evaluator->item_hashes) add_user_learned(evaluator, block, i, sums);
         if (evaluator->ranking == 0 || user == UINT64_MAX) continue;
         if (!want_user(evaluator, block, i, user, &sums->wanted)) return error_no_memory(error);
     }
@@ -190,6 +221,8 @@ static int finish_block(void *self, void *product, struct dpmf_error *error) {
     total->cold_squares += sums->cold_squares;
     total->cold += sums->cold;
     total->fitted_users += sums->fitted_users;
+    total->sampled += sums->sampled;
+    total->learned += sums->learned;
     return append_wanted(&total->wanted, &sums->wanted) ? 0 : error_no_memory(error);
 }
 
@@ -304,6 +337,11 @@ static void finish(const struct evaluator *evaluator, struct dpmf_evaluation *ev
     evaluation->unknown_users = total->unknown_users;
     evaluation->unknown_items = total->unknown_items;
     evaluation->fitted_users = total->fitted_users;
+    evaluation->sampled = total->sampled;
+    evaluation->learned_share =
+        total->sampled > 0 ? (double)total->learned / (double)total->sampled : NAN;
+    evaluation->in_history = evaluator->n_had;
+    evaluation->without_history = evaluator->found.without;
     const uint64_t warm = total->n - total->cold;
     evaluation->cold = total->cold;
     evaluation->cold_rmse = evaluator->has_errors && total->cold > 0
@@ -368,7 +406,9 @@ static int add_ranks(const struct dpmf_cluster *cluster, struct evaluator *evalu
                          evaluator->found.users,
                          evaluator->found.without,
                          evaluator->n_wanted,
-                         evaluator->n_had};
+                         evaluator->n_had,
+                         total->sampled,
+                         total->learned};
     if (cluster_size(cluster) == 1) return 0;
     int code = cluster_sum_doubles(cluster, sums, 3, error);
     if (code == 0) code = cluster_all_sum(cluster, counts, sizeof counts / sizeof counts[0], error);
@@ -383,6 +423,8 @@ static int add_ranks(const struct dpmf_cluster *cluster, struct evaluator *evalu
     evaluator->found = (struct rank_users_found){counts[5], counts[6]};
     evaluator->n_wanted = counts[7];
     evaluator->n_had = counts[8];
+    total->sampled = counts[9];
+    total->learned = counts[10];
     if (code < 0 || evaluator->ranking == 0) return code;
     code = cluster_sum_doubles(cluster, (double *)&ranking->totals,
                                sizeof ranking->totals / sizeof(double), error);
@@ -404,6 +446,7 @@ static void free_evaluator(struct evaluator *evaluator) {
     free(evaluator->total.wanted.users);
     free(evaluator->total.wanted.items);
     free(evaluator->item_numbers);
+    free(evaluator->item_hashes);
     free(evaluator->beyond);
     free(evaluator->place);
     free(evaluator->is_wanted);
@@ -433,6 +476,27 @@ static void warn_of_history(const struct evaluator *evaluator, const struct dpmf
     run->warn(run->warn_self, text);
 }
 
+/* An error on what was learned is no error on anything new. Someone may rate an item again, and
+ * play it every day. */
+static void warn_of_learned(const struct block_sums *total, const struct dpmf_store *test,
+                            const struct dpmf_run *run) {
+    const bool events = store_holds_events(test);
+    const char *noun = events ? "events" : "ratings";
+    char text[500];
+    if (!run->warn || total->learned == 0 || (events && 2 * total->learned <= total->sampled))
+        return;
+    if (total->learned == total->sampled)
+        snprintf(text, sizeof text,
+                 "%.300s: the model was trained on these %s: this says nothing about new ones",
+                 store_path(test), noun);
+    else
+        snprintf(text, sizeof text,
+                 "%.300s: the model was trained on about %.2g %% of these %s: this says less "
+                 "about new ones",
+                 store_path(test), 100 * (double)total->learned / (double)total->sampled, noun);
+    run->warn(run->warn_self, text);
+}
+
 /* `has_no_user`: the history is known to have none of the test set. */
 static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store *test,
                                struct dpmf_store *history, bool has_no_user,
@@ -444,6 +508,7 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
         .ranking = options->ranking,
         .like = store_least_event(test, options->has_like ? options->like : -INFINITY),
         .has_errors = model_predicts_ratings(model) && !store_holds_events(test),
+        .known = &model->factors.learned,
     };
     *evaluation = (struct dpmf_evaluation){0};
     const struct dpmf_cluster *cluster = run->cluster;
@@ -480,11 +545,13 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     if (code == 0) code = model_numbers_items(model, test, &evaluator.item_numbers, error);
     if (code == 0 && evaluator.ranking > 0)
         code = model_numbers_beyond(model, test, history, &evaluator.beyond, error);
+    if (code == 0) code = hash_items(&evaluator, test, error);
     if (code == 0) code = visit_test(&evaluator, test, run, error);
     if (code == 0 && evaluator.ranking > 0) code = rank_all(&evaluator, test, history, run, error);
     code = cluster_agree(cluster, code, error);
     if (code == 0) code = add_ranks(cluster, &evaluator, error);
     if (code == 0) finish(&evaluator, evaluation);
+    if (code == 0) warn_of_learned(&evaluator.total, test, run);
     if (code == 0 && evaluation->ranked_users > 0)
         warn_of_history(&evaluator, test, history, has_no_user, run);
     free_evaluator(&evaluator);
@@ -567,6 +634,7 @@ int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
     if (code == 0)
         code = evaluate_with_users(fitted, test, history, fitted != model && common.users == 0,
                                    options, run, evaluation, error);
+    evaluation->shared = common.pairs;
     fold_users_free(&folded);
     return code;
 }

@@ -4,7 +4,8 @@
  *
  * Tensors: user_factors (n x k F32), item_factors, user_biases, item_biases, user_id_bytes (U8),
  * user_id_offsets (I64, n + 1), item_id_bytes, item_id_offsets, user_counts and item_counts (F32:
- * how many ratings each user and item has, where that is known). A snapshot of a run with a
+ * how many ratings each user and item has, where that is known), learned_pairs (I64:
+ * model/learned_pairs.h). A snapshot of a run with a
  * validation set, whose best epoch is not the last, also has best_user_factors, best_item_factors,
  * best_user_biases and best_item_biases. Metadata: dpmf.kind = checkpoint, dpmf.format,
  * dpmf.version (the library's), dpmf.offset, dpmf.min, dpmf.max, dpmf.state (a JSON object: where
@@ -21,6 +22,7 @@
 #include "model/safetensors_reader.h"
 
 #define CHECKPOINT_FORMAT "2"       /* dpmf.format: what a reader must know to read it */
+#define CHECKPOINT_LEARNED_PAIRS "learned_pairs"
 #define CHECKPOINT_FORMAT_FIRST "1" /* the same without a checksum */
 
 enum {

@@ -82,6 +82,25 @@ static int find_factors(const struct tensor_source *source, enum checkpoint_side
     return 0;
 }
 
+/* A sample of what the model has learned, where it is known. */
+static int read_learned(const struct tensor_source *source, struct learned_pairs *learned) {
+    const struct safetensors_entry *entry;
+    if (!safetensors_entry_find(source->file, CHECKPOINT_LEARNED_PAIRS)) return 0;
+    int code = tensor_entry_find(source, CHECKPOINT_LEARNED_PAIRS, TENSOR_I64, 1, &entry);
+    if (code < 0) return code;
+    if (entry->dims[0] < 1 || entry->dims[0] > LEARNED_PAIRS_MAX)
+        return tensor_damage_tell(source, CHECKPOINT_LEARNED_PAIRS, "are too few or too many");
+    learned->n = learned->capacity = (size_t)entry->dims[0];
+    learned->hash = memory_alloc(learned->n, sizeof learned->hash[0]);
+    if (!learned->hash) return error_no_memory(source->error);
+    code = safetensors_read(source->file, entry, 0, learned->hash, (size_t)entry->bytes,
+                            source->error);
+    for (size_t i = 1; code == 0 && i < learned->n; i++)
+        if (learned->hash[i] <= learned->hash[i - 1])
+            code = tensor_damage_tell(source, CHECKPOINT_LEARNED_PAIRS, "are not in order");
+    return code;
+}
+
 static int read_tensors(const struct tensor_source *source, size_t (*stride_of)(size_t k),
                         uint64_t spare, struct factors *factors) {
     const struct safetensors_entry *users, *items;
@@ -98,6 +117,7 @@ static int read_tensors(const struct tensor_source *source, size_t (*stride_of)(
         code = tensor_counts_read(source, "user_counts", &factors->user_ids);
     if (code == 0 && safetensors_entry_find(source->file, "item_counts"))
         code = tensor_counts_read(source, "item_counts", &factors->item_ids);
+    if (code == 0) code = read_learned(source, &factors->learned);
     if (code == 0)
         code = tensor_matrix_read(source, matrix_names[CHECKPOINT_USERS], users, stride, spare,
                                   &factors->users);

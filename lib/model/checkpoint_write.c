@@ -27,6 +27,7 @@ enum {
 enum {
     USER_ID_OFFSETS,
     ITEM_ID_OFFSETS,
+    LEARNED_PAIRS,            /* left out where it is not known */
     FACTORS,                  /* users', items', the best epoch's users' and items' */
     BIASES = FACTORS + 4,     /* likewise */
     USER_COUNTS = BIASES + 4, /* left out where they are not known, and so are the items' */
@@ -177,6 +178,8 @@ static size_t fill_tensors(const struct factors *factors, bool with_best,
     size_t at = 0;
     tensors[at++] = list_of("user_id_offsets", TENSOR_I64, users->n + 1);
     tensors[at++] = list_of("item_id_offsets", TENSOR_I64, items->n + 1);
+    if (factors->learned.n > 0)
+        tensors[at++] = list_of(CHECKPOINT_LEARNED_PAIRS, TENSOR_I64, factors->learned.n);
     tensors[at++] = rows_of("user_factors", n[0], factors->k);
     tensors[at++] = rows_of("item_factors", n[1], factors->k);
     for (int i = 0; with_best && i < 2; i++)
@@ -196,6 +199,7 @@ static size_t fill_tensors(const struct factors *factors, bool with_best,
 static size_t place_of(const struct checkpoint_draft *draft, size_t tensor) {
     const struct factors *factors = draft->factors;
     size_t missing = 0;
+    if (tensor > LEARNED_PAIRS && factors->learned.n == 0) missing++;
     if (tensor > USER_COUNTS && !factors->user_ids.counts) missing++;
     if (tensor > ITEM_COUNTS && !factors->item_ids.counts) missing++;
     if (!draft->with_best && tensor >= FACTORS + 2) missing += tensor < USER_COUNTS ? 2 : 4;
@@ -257,6 +261,9 @@ int checkpoint_draft_put_ids(struct checkpoint_draft *draft, struct dpmf_error *
         code = put_list(draft, USER_ID_BYTES, users->bytes, users->start[users->n], error);
     if (code == 0)
         code = put_list(draft, ITEM_ID_BYTES, items->bytes, items->start[items->n], error);
+    const struct learned_pairs *learned = &draft->factors->learned;
+    if (code == 0 && learned->n > 0)
+        code = put_list(draft, LEARNED_PAIRS, learned->hash, learned->n * sizeof(uint64_t), error);
     if (code == 0 && users->counts)
         code = put_list(draft, USER_COUNTS, users->counts, users->n * sizeof(float), error);
     if (code == 0 && items->counts)

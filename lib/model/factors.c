@@ -107,6 +107,7 @@ void factors_free(struct factors *factors) {
     factor_matrix_free(&factors->items);
     factor_ids_free(&factors->user_ids);
     factor_ids_free(&factors->item_ids);
+    learned_pairs_free(&factors->learned);
 }
 
 /* Without a branch a number: an exponent of ones is what infinities and NaNs have in common. */

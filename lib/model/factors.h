@@ -6,6 +6,7 @@
 #define DPMF_MODEL_FACTORS_H
 
 #include "dpmf.h"
+#include "model/learned_pairs.h"
 
 /* Rows of one side. Row i is rows[i * stride] .. + k - 1; columns past k are 0. */
 struct factor_matrix {
@@ -32,6 +33,7 @@ struct factors {
     double min, max; /* the scale of the ratings */
     struct factor_matrix users, items;
     struct factor_ids user_ids, item_ids;
+    struct learned_pairs learned; /* what the model was trained on, where that is known */
 };
 
 /* A quarter of the ratings' range: what step sizes, penalties and first values are measured in,

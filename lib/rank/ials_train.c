@@ -389,7 +389,8 @@ static int take_share(struct ials_run *run, int threads, struct dpmf_error *erro
     run->share.may_replace = run->run->replace;
     if (code < 0) return code;
     run->store = rank_share_store(&run->share);
-    code = model_ids_fill_users(&factors->user_ids, run->store, error);
+    code = model_ids_fill_users(&factors->user_ids, run->store,
+                                rank_share_learned(&run->share, factors), error);
     if (code == 0) code = rank_share_count_users(&run->share, &factors->user_ids, error);
     if (code == 0) code = model_ids_fill_items(&factors->item_ids, run->store, NULL, error);
     if (code == 0) code = plan_memory(run, threads, error);

@@ -52,7 +52,8 @@ static int open_run(struct chain_run *run, struct dpmf_error *error) {
         .best_valid = NAN,
     };
     train->worst_rmse = INFINITY; /* a conditional that is drawn from exactly goes nowhere */
-    code = model_ids_fill_users(&factors->user_ids, train->store, error);
+    code = model_ids_fill_users(&factors->user_ids, train->store,
+                                rank_share_learned(&train->share, factors), error);
     if (code == 0) code = model_ids_fill_items(&factors->item_ids, train->store, NULL, error);
     return cluster_agree(train->cluster, code, error);
 }

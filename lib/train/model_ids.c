@@ -46,14 +46,44 @@ static void count_block(struct factor_ids *ids, const struct store_block *block)
         ids->counts[block->first_user + u] = count_of(block->start[u + 1] - block->start[u]);
 }
 
+static void learn_block(struct learned_pairs *learned, const uint64_t *items,
+                        const struct store_block *block) {
+    for (uint32_t u = 0; u < block->n_users; u++) {
+        const uint64_t from = block->id_start[u];
+        const uint64_t user =
+            learned_pairs_hash(block->id_bytes + from, (size_t)(block->id_start[u + 1] - from));
+        for (uint64_t r = block->start[u]; r < block->start[u + 1]; r++)
+            learned_pairs_add(learned, learned_pairs_join(user, items[block->item[r]]));
+    }
+}
+
+/* Hashes of a store's items, for free(). @return NULL where there is no memory */
+static uint64_t *hash_items(const struct dpmf_store *store) {
+    const uint64_t n = store_n_items(store);
+    uint64_t *hashes = memory_alloc((size_t)n + 1, sizeof hashes[0]);
+    for (uint64_t i = 0; hashes && i < n; i++) {
+        const struct store_item item = store_item_at(store, i);
+        hashes[i] = learned_pairs_hash(item.id, item.id_length);
+    }
+    return hashes;
+}
+
 int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
-                         struct dpmf_error *error) {
+                         struct learned_pairs *learned, struct dpmf_error *error) {
     struct model_ids_filling filling = {.ids = ids};
     struct store_scan scan = {.store = store, .want = STORE_WANT_IDS};
     struct store_block block;
+    uint64_t *items = learned ? hash_items(store) : NULL;
     int code = ids_room(ids, store_n_users(store), error);
-    while (store_scan_next(&scan, &block, &code, error)) code = add_block(&filling, &block, error);
+    if (code == 0 && learned)
+        code = items ? learned_pairs_begin(learned, error) : error_no_memory(error);
+    while (store_scan_next(&scan, &block, &code, error)) {
+        code = add_block(&filling, &block, error);
+        if (learned) learn_block(learned, items, &block);
+    }
+    if (learned && code == 0) learned_pairs_finish(learned);
     store_scan_free(&scan);
+    free(items);
     return code;
 }
 

@@ -9,9 +9,10 @@
 #include "store/store.h"
 
 /* Users are in the order of the store, items in that of the tiling or, where it is NULL, of the
- * store too. */
+ * store too. `learned` receives a sample of the store's pairs; NULL where these are not all that
+ * the model learns from. */
 int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
-                         struct dpmf_error *error);
+                         struct learned_pairs *learned, struct dpmf_error *error);
 
 /* How many ratings each user has: for runs on one machine whose model is in memory, which can be
  * continued there. */

@@ -104,6 +104,10 @@ uint64_t rank_share_first_user(const struct rank_share *share) {
     return share->first_user[cluster_rank(share->cluster)];
 }
 
+struct learned_pairs *rank_share_learned(const struct rank_share *share, struct factors *factors) {
+    return share->cluster ? NULL : &factors->learned;
+}
+
 int rank_share_count_users(const struct rank_share *share, struct factor_ids *ids,
                            struct dpmf_error *error) {
     return share->cluster ? 0 : model_ids_count_users(ids, rank_share_store(share), error);

@@ -40,6 +40,9 @@ int rank_share_report(const struct dpmf_cluster *cluster, uint64_t before,
 const struct dpmf_store *rank_share_store(const struct rank_share *share); /* what is here */
 uint64_t rank_share_first_user(const struct rank_share *share); /* first user of this rank */
 
+/* Where a sample of what is learned belongs, where one process has all of it; else NULL. */
+struct learned_pairs *rank_share_learned(const struct rank_share *share, struct factors *factors);
+
 /* Counts the ratings of each user for the checkpoint, where one process has all of them. */
 int rank_share_count_users(const struct rank_share *share, struct factor_ids *ids,
                            struct dpmf_error *error);

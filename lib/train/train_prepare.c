@@ -305,7 +305,8 @@ int train_run_prepare(struct train_run *train, struct dpmf_error *error) {
     code = cluster_agree(train->cluster, begin_state(train, error), error);
     if (code == 0 && train->options->resume) code = train->place->open_resumed(train, error);
     if (code < 0) return code;
-    code = model_ids_fill_users(&train->factors.user_ids, train->store, error);
+    code = model_ids_fill_users(&train->factors.user_ids, train->store,
+                                rank_share_learned(&train->share, &train->factors), error);
     code = cluster_agree(train->cluster, code, error);
     if (code == 0) code = tile_ratings(train, error);
     if (code == 0) code = make_model(train, error);

@@ -52,7 +52,8 @@ const struct verb verb_evaluate = {
             "number of ratings. Predictions are clamped to the scale of the ratings that the "
             "model was trained on. A user or an item that the model does not know is predicted "
             "from averages: the mean and the other's bias; the number of such ratings is "
-            "reported.",
+            "reported. A checkpoint keeps a sample of what it was trained on, so that a TEST that "
+            "holds such ratings is warned of, with about how many they are.",
             "With --item-features or --user-features, those without ratings are placed in the "
             "model "
             "by their features first, and the errors of their ratings (cold) and of all others "
@@ -89,9 +90,13 @@ const struct verb verb_evaluate = {
             "rated in it, as they would do at home, and how many of TEST these are is reported. "
             "A release has no users: everyone is fitted so. Others are unknown.",
             "With --json it prints one object with rmse, mae, n, unknown_users, unknown_items, "
-            "fitted_users and, with --ranking, top, ranked_users, recall, recall_capped, "
-            "precision, ndcg, "
-            "map, mrr, coverage, popularity_bias and by_popularity; with --candidates a line "
+            "fitted_users, learned_share (about how many of TEST the model was trained on, null "
+            "where "
+            "that is not known), in_fitted_history (ratings that are in the history which users "
+            "were fitted to) and, with --ranking, top, ranked_users, in_history (ratings that the "
+            "ranking does not look for), without_history (users of whom the history has "
+            "nothing), recall, recall_capped, precision, ndcg, map, mrr, coverage, popularity_bias "
+            "and by_popularity; with --candidates a line "
             "with top, rows, unknown_users, unknown_items, fitted_users, unknown_others, "
             "rows_alone, in_history, hr, ndcg and mrr. The "
             "results do not depend on the number of threads. Several processes, started by mpirun, "
@@ -178,6 +183,8 @@ static int print_json(const struct invocation *invocation, uint32_t n,
     dpmf_json_uint(json, "unknown_users", evaluation->unknown_users);
     dpmf_json_uint(json, "unknown_items", evaluation->unknown_items);
     dpmf_json_uint(json, "fitted_users", evaluation->fitted_users);
+    dpmf_json_double(json, "learned_share", evaluation->learned_share);
+    dpmf_json_uint(json, "in_fitted_history", evaluation->shared);
     if (evaluation->cold > 0) {
         dpmf_json_uint(json, "cold", evaluation->cold);
         dpmf_json_double(json, "cold_rmse", evaluation->cold_rmse);
@@ -186,6 +193,8 @@ static int print_json(const struct invocation *invocation, uint32_t n,
     if (n > 0) {
         dpmf_json_uint(json, "top", n);
         dpmf_json_uint(json, "ranked_users", evaluation->ranked_users);
+        dpmf_json_uint(json, "in_history", evaluation->in_history);
+        dpmf_json_uint(json, "without_history", evaluation->without_history);
         put_metrics(json, &evaluation->ranking);
         if (evaluation->has_popularity) put_popularity(json, evaluation);
     }

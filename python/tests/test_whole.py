@@ -102,6 +102,21 @@ class Measuring(FolderTest):
         self.assertEqual((found["fitted_users"], found["unknown_users"]), (1, 0))
         self.assertAlmostEqual(found["mrr"], 1 / place)
 
+    def test_what_was_learned_is_no_test(self):
+        users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
+        old, new = np.arange(1500) < 1000, np.arange(1500) >= 1400
+        with quiet():
+            model = dpmf.Model(n_factors=4, n_epochs=3).fit(users[old], items[old], ratings[old])
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "was trained on these ratings"):
+            found = model.evaluate((users[old], items[old], ratings[old]))
+        self.assertEqual(found["learned_share"], 1)
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "trained on about [0-9]+ %"):
+            model.evaluate((users, items, ratings))
+        pairs = set(zip(users[old], items[old]))
+        fresh = np.array([(u, i) not in pairs for u, i in zip(users, items)]) & new
+        found = model.evaluate((users[fresh], items[fresh], ratings[fresh]))
+        self.assertEqual((found["learned_share"], found["in_fitted_history"]), (0, 0))
+
     def test_a_history_off_the_scale_warns(self):
         users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
         model = dpmf.Model(n_factors=4, n_epochs=2).fit(users, items, ratings)
@@ -129,6 +144,7 @@ class Measuring(FolderTest):
         self.assertGreater(found["recall"], 0)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", ".*was trained on")
             self.assertNotIn("recall", ranks.evaluate((users, items), ranking=0))
             later = np.isin(users, users[:1200]) & (np.arange(len(users)) >= 1200)
             test, before = (users[later], items[later]), (users[:1200], items[:1200])

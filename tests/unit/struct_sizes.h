@@ -47,7 +47,7 @@ EXACTLY(dpmf_own_info, 112);
 EXACTLY(dpmf_user_list, 88);
 AT_LEAST(dpmf_evaluate_options, 24);
 EXACTLY(dpmf_ranking_part, 120);
-EXACTLY(dpmf_evaluation, 840);
+EXACTLY(dpmf_evaluation, 944);
 EXACTLY(dpmf_candidates_evaluation, 80);
 AT_LEAST(dpmf_plan_options, 72);
 EXACTLY(dpmf_plan, 96);

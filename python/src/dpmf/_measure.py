@@ -72,7 +72,8 @@ class Measured:
         default 10 where the model ranks, and otherwise none. `like` is the smallest test rating
         that counts as wanted (None or "any": all do), `taste` and `by` order the lists as in
         `recommend`. In the result, figures that were not measured are missing, and meaningless ones
-        are NaN.
+        are NaN; ``learned_share`` is about what share of `test` the model was fitted to, which is
+        warned of too.
 
         `candidates` are rows of a user, an item that the user is known to want and other items, or
         a file of them with a header (``user,item,negatives``): the result's ``"candidates"`` says
@@ -129,11 +130,13 @@ class Measured:
         run.call(lib.dpmf_model_evaluate, file.model, asked.pointer, before, options.pointer,
                  run.pointer, found)
         result = plain(found[0], ("n", "rmse", "mae", "unknown_users", "unknown_items",
-                                  "fitted_users"))
+                                  "fitted_users", "learned_share"))
+        result["in_fitted_history"] = found.shared
         if found.cold:
             result.update(plain(found[0], ("cold", "cold_rmse", "warm_rmse")))
         if ranking:
-            result.update(ranked_users=found.ranked_users, **plain(found.ranking, PART))
+            result.update(ranked_users=found.ranked_users, in_history=found.in_history,
+                          without_history=found.without_history, **plain(found.ranking, PART))
             if not found.ranked_users:
                 warn("nobody could be ranked: there is no user of test with something to look for "
                      "that the model knows and the history does not hold")
