@@ -2268,8 +2268,8 @@ struct dpmf_evaluation {
     double learned_share;
     uint64_t sampled; /* test ratings that `learned_share` was estimated from */
 
-    uint64_t shared;     /* test ratings that are in the history which users were fitted to */
-    uint64_t in_history; /* test ratings that the ranking does not look for: users have them */
+    uint64_t shared;          /* test ratings that are in the history which users were fitted to */
+    uint64_t in_history;      /* test ratings that the ranking does not look for: users have them */
     uint64_t without_history; /* ranked users for whom the history has nothing */
     uint64_t spare[8];        /* for later versions */
 };

@@ -54,7 +54,7 @@ struct evaluator {
     struct dpmf_order order;
     uint32_t *item_numbers;
     const struct learned_pairs *known; /* what the model has learned */
-    uint64_t *item_hashes;             /* of the test set's items; NULL where that is not known */
+    uint64_t *item_hashes;             /* hashes of the test set's items, or NULL */
     uint32_t *beyond; /* numbers of the history's items that the model does not know */
     struct block_sums total;
     struct block_sums *products;

@@ -21,7 +21,7 @@
 #include "model/factors.h"
 #include "model/safetensors_reader.h"
 
-#define CHECKPOINT_FORMAT "2"       /* dpmf.format: what a reader must know to read it */
+#define CHECKPOINT_FORMAT "2" /* dpmf.format: what a reader must know to read it */
 #define CHECKPOINT_LEARNED_PAIRS "learned_pairs"
 #define CHECKPOINT_FORMAT_FIRST "1" /* the same without a checksum */
 
@@ -43,7 +43,7 @@ struct checkpoint_state {
     /* store_digest of the ratings, and of those that the best epoch was chosen by; 0: not recorded,
      * or none */
     uint64_t digest, valid_digest;
-    double best_valid;    /* best error on the validation set; NaN without one */
+    double best_valid; /* best error on the validation set; NaN without one */
     uint32_t best_epoch;
 
     uint64_t superblock_users; /* 0: not recorded */
