@@ -1548,6 +1548,8 @@ struct dpmf_release_report {
                                     it theirs? A private number */
     bool declares_less_spent;    /* the declaration says that less was spent before than the ledger
                                     has of the population */
+    bool times_are_of_1970;      /* of users of a period: a tenth or more of the times of records
+                                    lie in the year 1970: are they dates such as 20260115? */
     const char *mechanism;       /* name of the mechanism */
 
     /* The ledger, without this release in `before_spending` and with it at the end. All 0 when the

@@ -243,12 +243,19 @@ static size_t take_ratings(const struct builder *builder, const struct store_blo
     return trim(builder, block, u, first, keep_one_each(first, n), packing);
 }
 
+/* Seconds of the first year are more likely dates written as numbers, such as 20260115, or row
+ * numbers. */
+static bool is_of_1970(int64_t time) { return time >= 0 && time < INT64_C(365) * 24 * 60 * 60; }
+
 /* Whether the user takes part, by the first of all of their records. */
 static bool is_in_cohort(const struct builder *builder, const struct store_block *block, uint32_t u,
                          struct packing *packing) {
     const struct cohort *cohort = builder->options->cohort;
     if (!cohort || !cohort->is_declared) return true;
     const uint64_t from = block->start[u];
+    for (uint64_t r = from; block->time && r < block->start[u + 1]; r++)
+        packing->counts.times_of_1970 += is_of_1970(block->time[r]);
+    packing->counts.times += block->start[u + 1] - from;
     switch (cohort_place_of(cohort, block->time ? block->time + from : NULL,
                             (size_t)(block->start[u + 1] - from))) {
     case COHORT_IN: return true;
@@ -318,6 +325,8 @@ static int keep_packed(void *self, void *product, struct dpmf_error *error) {
     report->users_left_out += packing->counts.users_left_out;
     report->users_of_other_periods += packing->counts.users_of_other_periods;
     report->users_without_time += packing->counts.users_without_time;
+    report->times += packing->counts.times;
+    report->times_of_1970 += packing->counts.times_of_1970;
     report->users_with_a_wish += packing->counts.users_with_a_wish;
     report->trimmed += packing->counts.trimmed;
     report->users_as_items += packing->counts.users_as_items;

@@ -47,7 +47,8 @@ PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "noisy_rounds", "seconds"
                   "not_in_catalogue", "out_of_range",
                   "users_left_out", "wishes", "users_with_a_wish", "wishes_of_nobody",
                   "wishes_twice", "wishes_above", "users_as_items", "users_as_categories",
-                  "users_of_other_periods", "users_without_time", "range_is_wide")
+                  "users_of_other_periods", "users_without_time", "range_is_wide",
+                  "times_are_of_1970")
 
 SECONDS_TO_INTERRUPT = 5
 
@@ -473,10 +474,14 @@ def _tell_periods(report: Any) -> bool:
     if others:
         warn(f"{others} of {whole} users left out: first record in another period")
     alarms = bool(without > 0 and 10 * without >= whole)
+    if report.times_are_of_1970:
+        warn("a tenth or more of the times lie in 1970, where hardly anyone's first record is: "
+             "dates are written as 2026-01-15, not as 20260115, and times as seconds since 1970",
+             PrivacyWarning)
     if without:
         warn(f"{without} of {whole} users left out: a record without a time, or beyond the year "
              "9999 (times are seconds since 1970)", PrivacyWarning if alarms else DpmfWarning)
-    return alarms
+    return alarms or bool(report.times_are_of_1970)
 
 
 def _tell_claim(report: Any) -> None:
