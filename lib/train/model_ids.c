@@ -68,6 +68,22 @@ static uint64_t *hash_items(const struct dpmf_store *store) {
     return hashes;
 }
 
+/* Stores that dpmf wrote have each id once. Of one that has not, sound as its checksums may be, a
+ * model could be written and never opened. The index is not kept: few runs need one, and memory is
+ * counted without it. */
+static int check_distinct(struct factor_ids *ids, const struct dpmf_store *store, const char *whose,
+                          struct dpmf_error *error) {
+    int code = factor_ids_index(ids, error);
+    free(ids->slots);
+    ids->slots = NULL;
+    ids->n_slots = 0;
+    if (code != DPMF_ERR_MODEL_CORRUPT) return code;
+    error_set(error, DPMF_ERR_STORE_CORRUPT, "the store holds the id of %s twice", whose);
+    error_hint(error, "import its ratings again");
+    error_place(error, store_path(store), 0, 0);
+    return DPMF_ERR_STORE_CORRUPT;
+}
+
 int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
                          struct learned_pairs *learned, struct dpmf_error *error) {
     struct model_ids_filling filling = {.ids = ids};
@@ -84,7 +100,7 @@ int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
     if (learned && code == 0) learned_pairs_finish(learned);
     store_scan_free(&scan);
     free(items);
-    return code;
+    return code == 0 ? check_distinct(ids, store, "a user", error) : code;
 }
 
 int model_ids_begin(struct model_ids_filling *filling, struct factor_ids *ids,
@@ -127,5 +143,5 @@ int model_ids_fill_items(struct factor_ids *ids, const struct dpmf_store *store,
         ids->counts[row] = count_of(item.n_ratings);
         code = add_id(&filling, item.id, item.id_length, error);
     }
-    return code;
+    return code == 0 ? check_distinct(ids, store, "an item", error) : code;
 }

@@ -9,8 +9,8 @@
 #include "store/store.h"
 
 /* Users are in the order of the store, items in that of the tiling or, where it is NULL, of the
- * store too. `learned` receives a sample of the store's pairs; NULL where these are not all that
- * the model learns from. */
+ * store too. A store with the same id twice is refused as damaged. `learned` receives a sample of
+ * the store's pairs; NULL where these are not all that the model learns from. */
 int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
                          struct learned_pairs *learned, struct dpmf_error *error);
 

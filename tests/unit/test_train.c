@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "store/store.h"
+#include "store_triples.h"
 #include "train_files.h"
 
 static int make_stores(void **state) {
@@ -225,6 +226,37 @@ static void test_refusals(void **state) {
     dpmf_store_close(store);
 }
 
+/* A store with sound checksums that has a user twice, which no import writes: its model would be
+ * damaged. */
+static void test_user_twice(void **state) {
+    (void)state;
+    static const char *const solvers[] = {"sgd", "gibbs", "sgld"};
+    struct triples triples = {0};
+    struct dpmf_store *store;
+    struct dpmf_error error;
+    char path[TEMP_PATH_MAX];
+    for (int i = 0; i < 40; i++)
+        triples_add(&triples, triple_make(i / 10 % 2    ? "ann"
+                                          : i / 10 == 0 ? "bob"
+                                                        : "cleo",
+                                          &"0123456789"[i % 10], 1 + i % 5, STORE_NO_TIME));
+    temp_dir_file(&directory, "twice.dpr", path);
+    triples_write(&triples, false, false, path);
+    free(triples.at);
+    assert_int_equal(dpmf_store_open(path, NULL, NULL, &store, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        struct dpmf_train_options options = small_options();
+        options.solver = solvers[i];
+        unlink(b_file);
+        assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, NULL, NULL, NULL, &error),
+                         DPMF_ERR_STORE_CORRUPT);
+        assert_string_equal(error.message, "the store holds the id of a user twice");
+        assert_string_equal(error.file, path);
+        assert_int_equal(access(b_file, F_OK), -1);
+    }
+    dpmf_store_close(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deterministic),
@@ -234,6 +266,7 @@ int main(void) {
         cmocka_unit_test(test_divergence_is_noticed),
         cmocka_unit_test(test_stops_early),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_user_twice),
     };
     return cmocka_run_group_tests(tests, make_stores, remove_stores);
 }
