@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ledger/ledger_book.h"
+#include "fuzz_seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -48,26 +48,6 @@ static void check(const char *text, size_t n) {
     ledger_book_free(&book);
 }
 
-/* Every line up to its last brace, sealed. */
-static size_t seal_lines(const char *text, size_t n, char *out) {
-    static const char mark[] = ",\"check\":\"";
-    size_t m = 0;
-    uint64_t seal = 0;
-    for (const char *at = text, *end = text + n; at < end;) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        size_t length = (size_t)((stop ? stop : end) - at);
-        size_t kept = length > 0 && at[length - 1] == '}' ? length - 1 : length;
-        const char *sealed = memmem(at, kept, mark, sizeof mark - 1);
-        if (sealed) kept = (size_t)(sealed - at);
-        seal = ledger_book_seal(at, kept, seal);
-        memcpy(out + m, at, kept);
-        m += kept;
-        m += (size_t)sprintf(out + m, "%s%016llx\"}\n", mark, (unsigned long long)seal);
-        at += length + 1;
-    }
-    return m;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size > 1 << 16) return 0;
     char *exact = malloc(size > 0 ? size : 1); /* so that the sanitizer sees where it ends */
@@ -75,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (exact == NULL || sealed == NULL) abort();
     if (size > 0) memcpy(exact, data, size);
     check(exact, size);
-    size_t n = seal_lines(exact, size, sealed);
+    size_t n = fuzz_seal_ledger(exact, size, sealed);
     char *whole = realloc(sealed, n > 0 ? n : 1);
     if (whole == NULL) abort();
     check(whole, n);

@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "model/checkpoint.h"
-#include "model/release_parts.h"
+#include "fuzz_seal.h"
 #include "recommend/user.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -160,66 +159,6 @@ static void try_file(const uint8_t *bytes, size_t n) {
     use_memory(bytes, n, is_release);
 }
 
-/* Puts the digest of what is there where it belongs, if all of it is there. */
-static void mend_digest(uint8_t *bytes, size_t n) {
-    static const char key[] = "\"dpmf.digest\":\"";
-    struct safetensors *file;
-    uint8_t *at = memmem(bytes, n, key, sizeof key - 1);
-    if (!at || (size_t)(bytes + n - at) < sizeof key - 1 + 16) return;
-    if (safetensors_open_descriptor(file_of(bytes, n), "fuzz", &file, NULL) != 0) return;
-    const struct safetensors_entry *entries[RELEASE_TENSORS] = {NULL};
-    const char *values[RELEASE_METADATA];
-    bool has_all = true;
-    for (size_t i = 0; i < RELEASE_METADATA; i++)
-        has_all &= (values[i] = safetensors_metadata(file, release_metadata_keys[i])) != NULL;
-    for (size_t i = 0; i < RELEASE_TENSORS; i++) {
-        entries[i] = safetensors_entry_find(file, release_tensor_names[i]);
-        has_all &= entries[i] != NULL || i == RELEASE_COUNTS;
-    }
-    has_all = has_all && entries[RELEASE_FACTORS]->n_dims == 2 &&
-              entries[RELEASE_BIASES]->n_dims == 1 && entries[RELEASE_ID_OFFSETS]->n_dims == 1 &&
-              entries[RELEASE_ID_OFFSETS]->type == TENSOR_I64 &&
-              entries[RELEASE_ID_BYTES]->type == TENSOR_U8 &&
-              entries[RELEASE_FACTORS]->type == TENSOR_F32 &&
-              entries[RELEASE_BIASES]->type == TENSOR_F32 &&
-              entries[RELEASE_ID_OFFSETS]->dims[0] >= 1 &&
-              entries[RELEASE_FACTORS]->dims[1] <= CHECKPOINT_K_MAX &&
-              entries[RELEASE_BIASES]->dims[0] == entries[RELEASE_FACTORS]->dims[0] &&
-              entries[RELEASE_ID_OFFSETS]->dims[0] - 1 == entries[RELEASE_FACTORS]->dims[0];
-    if (has_all && entries[RELEASE_COUNTS])
-        has_all = entries[RELEASE_COUNTS]->type == TENSOR_F32 &&
-                  entries[RELEASE_COUNTS]->n_dims == 1 &&
-                  entries[RELEASE_COUNTS]->dims[0] == entries[RELEASE_FACTORS]->dims[0];
-    uint8_t *data[RELEASE_TENSORS] = {NULL};
-    for (size_t i = 0; i < RELEASE_TENSORS && has_all; i++) {
-        if (!entries[i]) continue;
-        data[i] = malloc((size_t)entries[i]->bytes + 1);
-        if (!data[i]) abort();
-        if (safetensors_read(file, entries[i], 0, data[i], (size_t)entries[i]->bytes, NULL) != 0)
-            abort();
-    }
-    if (has_all) {
-        struct release release = {.statement = NULL};
-        char text[RELEASE_DIGEST_TEXT];
-        const uint64_t n_items = entries[RELEASE_FACTORS]->dims[0];
-        release.factors.k = (uint32_t)entries[RELEASE_FACTORS]->dims[1];
-        release.factors.items = (struct factor_matrix){.n = n_items,
-                                                       .stride = release.factors.k,
-                                                       .rows = (float *)data[RELEASE_FACTORS],
-                                                       .biases = (float *)data[RELEASE_BIASES]};
-        release.factors.item_ids =
-            (struct factor_ids){.n = n_items,
-                                .bytes = (char *)data[RELEASE_ID_BYTES],
-                                .start = (uint64_t *)data[RELEASE_ID_OFFSETS],
-                                .counts = (float *)data[RELEASE_COUNTS]};
-        if (release.factors.item_ids.start[n_items] == entries[RELEASE_ID_BYTES]->bytes &&
-            release_digest_make(&release, values, text, NULL) == 0)
-            memcpy(at + sizeof key - 1, text, 16);
-    }
-    for (size_t i = 0; i < RELEASE_TENSORS; i++) free(data[i]);
-    safetensors_close(file);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 3) return 0;
     const bool is_built = data[0] & 1;
@@ -233,7 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         memcpy(bytes, data + 1, n);
     }
     try_file(bytes, n);
-    mend_digest(bytes, n);
+    fuzz_seal_release(bytes, n);
     try_file(bytes, n);
     free(bytes);
     return 0;

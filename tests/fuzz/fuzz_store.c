@@ -9,33 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/checksum.h"
-#include "store/store_format.h"
+#include "fuzz_seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void seal(uint8_t *bytes, size_t from, size_t size, size_t n) {
-    if (from > n || size > n - from || n - from - size < STORE_CHECKSUM) return;
-    bytes_put_u64(bytes + from + size, checksum64(bytes + from, size));
-}
-
-/* Puts right checksums wherever the offsets in the file say that there should be one. */
-static void seal_all(uint8_t *bytes, size_t n) {
-    if (n < STORE_HEADER_BYTES + STORE_END_BYTES) return;
-    uint8_t *end = bytes + n - STORE_END_BYTES;
-    bytes_put_u64(end + 88, n);
-    seal(bytes, 0, 56, n);
-    uint64_t items = bytes_get_u64(end + 40), items_length = bytes_get_u64(end + 48);
-    uint64_t index = bytes_get_u64(end + 56), index_length = bytes_get_u64(end + 64);
-    if (items_length >= STORE_CHECKSUM) seal(bytes, items, items_length - STORE_CHECKSUM, n);
-    for (uint64_t at = index; at <= n && n - at >= STORE_INDEX_ENTRY && at < index + index_length;
-         at += STORE_INDEX_ENTRY) {
-        uint64_t offset = bytes_get_u64(bytes + at), length = bytes_get_u64(bytes + at + 8);
-        if (length >= STORE_CHECKSUM) seal(bytes, offset, length - STORE_CHECKSUM, n);
-    }
-    if (index_length >= STORE_CHECKSUM) seal(bytes, index, index_length - STORE_CHECKSUM, n);
-    seal(bytes, n - STORE_END_BYTES, 96, n);
-}
 
 static void check_block(const struct dpmf_store *store, const struct store_block *block) {
     for (uint32_t u = 0; u < block->n_users; u++) {
@@ -76,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *bytes = malloc(size);
     if (!bytes) return 0;
     memcpy(bytes, data + 1, size - 1);
-    if (data[0] & 1) seal_all(bytes, size - 1);
+    if (data[0] & 1) fuzz_seal_store(bytes, size - 1);
 
     int fd = memfd_create("store", MFD_CLOEXEC);
     if (fd < 0 || write(fd, bytes, size - 1) != (ssize_t)(size - 1)) abort();
