@@ -42,7 +42,7 @@ struct block_sums {
     double squares, absolutes;
     double cold_squares; /* squares of users or items that were placed by features */
     uint64_t n, unknown_users, unknown_items, cold, fitted_users;
-    uint64_t sampled, learned; /* of the kind that the model samples; those that it has learned */
+    uint64_t sampled, learned; /* ratings of the sampled kind, and those that were learned */
     struct wanted_list wanted;
 };
 

@@ -19,9 +19,10 @@ struct learned_pairs {
     uint64_t bound; /* no larger hash is among the smallest; 0 before the first */
 };
 
-uint64_t learned_pairs_hash(const char *id, size_t length); /* of a user, or of an item */
+/* The hash of a user, or of an item. */
+uint64_t learned_pairs_hash(const char *id, size_t length);
 
-/* Of a pair, by the hashes of both. */
+/* The hash of a pair, by the hashes of both. */
 static inline uint64_t learned_pairs_join(uint64_t user, uint64_t item) {
     uint64_t h = user + item * UINT64_C(0x9e3779b97f4a7c15);
     h = (h ^ (h >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
