@@ -595,11 +595,27 @@ static bool declares_less(const struct private_run *self) {
     return !isnan(declared) && declared < spent * (1 - rounded);
 }
 
+/* What was refused by the number of users that is declared may be so by the one there is: a refusal
+ * would show it, so only the curator learns of it. */
+static void look_at_users(const struct private_run *self) {
+    const struct dpmf_release_options *options = self->options;
+    struct dpmf_release_report *report = self->report;
+    const uint64_t users = report->users + report->users_left_out;
+    const uint64_t declared = options->declared_users;
+    report->declared_users_differ = declared > 0 && (users / 2 > declared || declared / 2 > users);
+    if (users == 0 || self->mechanism->is_conditional) return;
+    const unsigned known = dpmf_privacy_excess(options->epsilon, options->delta, declared);
+    const unsigned there = dpmf_privacy_excess(options->epsilon, options->delta, users);
+    report->delta = options->delta;
+    report->delta_is_high = there & ~known & DPMF_ASSUMES_DELTA;
+}
+
 /* Hours may have passed since the ledger was looked at. */
 static int prepare(struct private_run *self, struct dpmf_error *error) {
     if (self->watch) return 0; /* not published, and spends nothing */
     int code = look_at_ledger(self, error);
     if (code == 0) self->report->declares_less_spent = declares_less(self);
+    if (code == 0) look_at_users(self);
     if (code == 0) code = ask_curator(self, error);
     return code < 0 ? code : reserve(self, error);
 }

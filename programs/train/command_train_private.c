@@ -360,6 +360,23 @@ static bool tell_what_is_new(struct terminal *terminal, const struct dpmf_releas
     return false;
 }
 
+/* The number of users that is declared, by the one there is. */
+static bool tell_users(struct terminal *terminal, const struct dpmf_release_report *report) {
+    const struct short_text users = text_count(report->users + report->users_left_out, "user");
+    if (report->delta_is_high)
+        terminal_alert_print(terminal,
+                             "delta %g is not below one in %s: one of them might be exposed "
+                             "altogether: use a smaller --delta, or declare them with "
+                             "--declared-users, which refuses it",
+                             report->delta, users.text);
+    if (report->declared_users_differ)
+        terminal_alert_print(terminal,
+                             "there are %s, and the statement will publish what --declared-users "
+                             "says: check it",
+                             users.text);
+    return report->delta_is_high || report->declared_users_differ;
+}
+
 /* No switch asked for this one, so it is said here, whatever is silenced. */
 static void tell_query(struct terminal *terminal, const struct dpmf_release_report *report) {
     const char *sentence = NULL;
@@ -379,6 +396,7 @@ static int tell_before_spending(void *self, const struct dpmf_release_report *re
     alarms |= tell_wishes(terminal, report);
     alarms |= tell_people(terminal, report);
     alarms |= tell_what_is_new(terminal, report);
+    alarms |= tell_users(terminal, report);
     if (report->catalogue_is_rated_set)
         terminal_alert_print(terminal,
                              "the catalogue is exactly the set of rated items: if it was made from "

@@ -48,7 +48,7 @@ PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "noisy_rounds", "seconds"
                   "users_left_out", "wishes", "users_with_a_wish", "wishes_of_nobody",
                   "wishes_twice", "wishes_above", "users_as_items", "users_as_categories",
                   "users_of_other_periods", "users_without_time", "range_is_wide",
-                  "times_are_of_1970")
+                  "times_are_of_1970", "delta_is_high", "declared_users_differ")
 
 SECONDS_TO_INTERRUPT = 5
 
@@ -452,6 +452,19 @@ def _tell_wide(report: Any) -> bool:
     return bool(report.range_is_wide)
 
 
+def _tell_users(report: Any) -> bool:
+    """The number of users that is declared, by the one there is."""
+    n = report.users + report.users_left_out
+    if report.delta_is_high:
+        warn(f"delta {report.delta:g} is not below one in {n} users: one of them might be exposed "
+             "altogether: use a smaller delta, or declare them with declared_users, which refuses "
+             "it", PrivacyWarning)
+    if report.declared_users_differ:
+        warn(f"there are {n} users, and the statement will publish what declared_users says: check "
+             "it", PrivacyWarning)
+    return bool(report.delta_is_high or report.declared_users_differ)
+
+
 def _tell_wishes(report: Any) -> bool:
     wishes = "wish" if report.wishes == 1 else "wishes"
     if report.wishes_twice:
@@ -530,6 +543,7 @@ def _tell_before_spending(report: Any, what: str) -> None:
                    "how it spells its items"),
         _tell_part(report.out_of_range, whole, what, "the declared range", "rating_range"),
         _tell_wide(report),
+        _tell_users(report),
         _tell_wishes(report),
         _tell_people(report),
         _tell_periods(report)
