@@ -232,14 +232,6 @@ static int seal_of(FILE *file, uint64_t *seal) {
     return ferror(file) ? -1 : 0;
 }
 
-static bool put_number(int fd, const uint8_t bytes[4], off_t at) {
-    ssize_t n;
-    do n = pwrite(fd, bytes, 4, at);
-    while (n < 0 && errno == EINTR);
-    if (n >= 0 && n != 4) errno = ENOSPC;
-    return n == 4;
-}
-
 /* It is flushed with the rest of the file, when that is committed. */
 static int write_seal(const char *path, const char *output, struct dpmf_error *error) {
     uint64_t seal;
@@ -253,11 +245,10 @@ static int write_seal(const char *path, const char *output, struct dpmf_error *e
     bytes_put_u64(bytes, seal);
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return error_system(error, errno, "write", output);
-    const bool good =
-        put_number(fd, bytes, AT_USER_VERSION) && put_number(fd, bytes + 4, AT_APPLICATION_ID);
-    const int failed = good ? 0 : errno;
-    if (close(fd) != 0 && good) return error_system(error, errno, "write", output);
-    return good ? 0 : error_system(error, failed, "write", output);
+    int code = file_write_at(fd, bytes, 4, AT_USER_VERSION, output, error);
+    if (code == 0) code = file_write_at(fd, bytes + 4, 4, AT_APPLICATION_ID, output, error);
+    if (close(fd) != 0 && code == 0) return error_system(error, errno, "write", output);
+    return code;
 }
 
 /* @return whether nothing was written to it since it was sealed */

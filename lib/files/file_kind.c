@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "files/file_kind.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,19 @@ enum {
 };
 
 /* ---- by what is in it ------------------------------------------------------------------------ */
+
+/* @return the bytes that are there, at most n; -1: they cannot be read */
+static ssize_t read_up_to(int fd, char *bytes, size_t n, uint64_t offset) {
+    size_t done = 0;
+    while (done < n) {
+        const ssize_t got = pread(fd, bytes + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (got == 0) break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
 
 static bool begins(const char *head, size_t n, const char *with, size_t length) {
     return n >= length && memcmp(head, with, length) == 0;
@@ -73,7 +87,7 @@ static enum dpmf_file_kind kind_of_model(int fd, const char *head) {
     while (at < size) {
         const uint64_t left = size - at, room = sizeof window - kept;
         const ssize_t got =
-            pread(fd, window + kept, (size_t)(left < room ? left : room), (off_t)(8 + at));
+            read_up_to(fd, window + kept, (size_t)(left < room ? left : room), 8 + at);
         if (got <= 0) break;
         const size_t n = kept + (size_t)got;
         const enum dpmf_file_kind kind = kind_named(window, n);
@@ -91,9 +105,10 @@ static enum dpmf_file_kind kind_of_content(int fd) {
     static const char ledger[] = "{\"dpmf\":\"ledger\"";
     static const char plot[] = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ";
     char head[HEAD_BYTES];
-    const ssize_t got = pread(fd, head, sizeof head, 0);
-    const size_t n = got > 0 ? (size_t)got : 0;
+    const ssize_t got = read_up_to(fd, head, sizeof head, 0);
     if (got == 0) return DPMF_FILE_NONE;
+    if (got < 0) return DPMF_FILE_OTHER;
+    const size_t n = (size_t)got;
     if (begins(head, n, store, sizeof store - 1)) return DPMF_FILE_STORE;
     if (begins(head, n, ledger, sizeof ledger - 1) || is_lock(head, n)) return DPMF_FILE_LEDGER;
     if (begins(head, n, plot, sizeof plot - 1)) return DPMF_FILE_PLOT;

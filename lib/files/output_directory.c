@@ -224,24 +224,22 @@ static void discard(struct output_directory *directory) {
     free(directory);
 }
 
-static bool sync_failed(int fd) {
-    return fsync(fd) != 0 && errno != EINVAL && errno != EBADF && errno != ENOTSUP;
-}
-
-/* The first one last. What was put there goes again when another fails. */
+/* The first one last. What was put there goes again when another fails, and nothing else does: a
+ * file that someone put there meanwhile stays. */
 static int link_files(struct output_directory *directory, int place, struct dpmf_error *error) {
     assert(place >= 0);
     int code = 0;
-    size_t i = directory->n_files;
-    while (code == 0 && i-- > 0) {
-        struct output_file *file = directory->files[i];
-        directory->files[i] = NULL;
-        code = output_file_commit_into(file, place, directory->names[i], error);
+    size_t first = directory->n_files; /* the number of the first file that is in place */
+    while (code == 0 && first > 0) {
+        struct output_file *file = directory->files[first - 1];
+        directory->files[first - 1] = NULL;
+        code = output_file_commit_into(file, place, directory->names[first - 1], error);
+        if (code == 0) first--;
     }
-    if (code == 0 && sync_failed(place))
+    if (code == 0 && output_sync_failed(place))
         code = error_system(error, errno, "flush", directory->path);
-    for (size_t j = i; code < 0 && j < directory->n_files; j++)
-        unlinkat(place, directory->names[j], 0);
+    for (size_t i = first; code < 0 && i < directory->n_files; i++)
+        unlinkat(place, directory->names[i], 0);
     return code;
 }
 
@@ -294,7 +292,7 @@ static int make_and_fill(struct output_directory *directory, struct dpmf_error *
     int code = failure != 0 ? error_system(error, failure, "create", directory->path)
                             : fill_temporary(directory, above, error);
     if (code < 0 && failure == 0) unlinkat(above, directory->temporary, AT_REMOVEDIR);
-    if (code == 0 && sync_failed(above))
+    if (code == 0 && output_sync_failed(above))
         code = error_system(error, errno, "flush", directory->path);
     close(above);
     return code;
@@ -366,12 +364,12 @@ const char *output_directory_place(const struct output_directory *directory) {
 int output_directory_finish(struct output_directory *directory, struct dpmf_error *error) {
     const int above = directory->above_fd;
     int code = 0;
-    if (sync_failed(directory->place_fd)) {
+    if (output_sync_failed(directory->place_fd)) {
         code = error_system(error, errno, "flush", directory->path);
     } else if (renameat(above, directory->temporary, above, directory->name) != 0) {
         code = error_system(error, errno, "rename", directory->path);
     } else {
-        if (sync_failed(above)) code = error_system(error, errno, "flush", directory->path);
+        if (output_sync_failed(above)) code = error_system(error, errno, "flush", directory->path);
         discard(directory);
         return code;
     }

@@ -395,8 +395,7 @@ uint64_t output_file_size(const struct output_file *file) { return file->size; }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Some file systems have no fsync for what is opened; that is no reason to lose the file. */
-static bool sync_failed(int fd) {
+bool output_sync_failed(int fd) {
     int result;
     do result = fsync(fd);
     while (result != 0 && errno == EINTR);
@@ -408,7 +407,7 @@ int output_file_prepare(struct output_file *file, struct dpmf_error *error) {
     if (file->prepared) return 0;
     int code = flush_buffer(file, error);
     if (code < 0) return code;
-    if (sync_failed(file->fd)) {
+    if (output_sync_failed(file->fd)) {
         file->failed = true; /* a second fsync may succeed without the data being there */
         return error_system(error, errno, "flush", file->path);
     }
@@ -419,7 +418,8 @@ int output_file_prepare(struct output_file *file, struct dpmf_error *error) {
 int output_file_clear(struct output_file *file, struct dpmf_error *error) {
     if (unlinkat(file->directory, file->name, 0) != 0)
         return errno == ENOENT ? 0 : error_system(error, errno, "replace", file->path);
-    return sync_failed(file->directory) ? error_system(error, errno, "flush", file->path) : 0;
+    return output_sync_failed(file->directory) ? error_system(error, errno, "flush", file->path)
+                                               : 0;
 }
 
 int output_file_commit(struct output_file *file, struct dpmf_error *error) {
@@ -436,7 +436,7 @@ int output_file_commit(struct output_file *file, struct dpmf_error *error) {
         goto out;
     }
     file->temporary[0] = '\0';
-    if (sync_failed(file->directory)) code = error_system(error, errno, "flush", file->path);
+    if (output_sync_failed(file->directory)) code = error_system(error, errno, "flush", file->path);
 out:
     discard(file);
     return code;

@@ -72,6 +72,10 @@ void output_file_abandon(struct output_file *file);
  * when closed or when the process ends, however it ends. */
 int output_file_nameless(const char *beside, int *fd, struct dpmf_error *error);
 
+/* Flushes what is behind a descriptor to the disk. @return whether that failed, with errno; not
+ * where the file system has no fsync for it, which is no reason to lose the file */
+bool output_sync_failed(int fd);
+
 /* write(2) and pwrite(2) until done, as file_read_at reads. `path` is for the error's text. */
 int file_write_all(int fd, const void *bytes, size_t n, const char *path, struct dpmf_error *error);
 int file_write_at(int fd, const void *bytes, size_t n, uint64_t offset, const char *path,

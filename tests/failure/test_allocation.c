@@ -1,14 +1,17 @@
 /*
- * Memory that runs out at the n-th allocation. Each scenario of the table at the end is run again
- * and again, with one allocation more succeeding each time, until none fails: every run before that
- * must return DPMF_ERR_BASE_NO_MEMORY, leave no file and no memory behind, and not crash. With
- * DPMF_TEST_LONG this is done for all n. Without it, of the allocations made by the same chain of
- * callers, return address by return address, the first fails: a scenario is mostly loops, and no
- * place where memory can run out is left out.
+ * Memory that runs out at the n-th allocation, and calls of the system that fail at the n-th. Each
+ * scenario of the table at the end is run again and again, with one call more succeeding each time,
+ * until none fails. Without memory every run before that must return DPMF_ERR_BASE_NO_MEMORY and
+ * leave no file behind; where a file cannot be opened, read, written, flushed or renamed it must
+ * return an error, or be whole; and an interrupted call, or a part of the bytes, must change
+ * nothing. No run may leave memory or a temporary file, or crash. With DPMF_TEST_LONG this is done
+ * for all n. Without it, of the calls made by the same chain of callers, return address by return
+ * address, the first fails: a scenario is mostly loops, and no place that can fail is left out.
  *
- * Linked with --wrap=malloc, --wrap=calloc, --wrap=realloc and --wrap=fsync; leaks are left to the
- * leak sanitizer, or, linked with --wrap=free too, counted here.
+ * Leaks are left to the leak sanitizer, or, linked with --wrap=free too, counted here.
  */
+#define _GNU_SOURCE
+#include <ftw.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +23,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include <cmocka.h>
 
@@ -35,106 +37,44 @@
 #include "database/sqlite_library.h"
 #include "dpmf.h"
 #include "dpmf_text.h"
+#include "failing_calls.h"
 #include "files/output_file.h"
 #include "ledger/ledger.h"
 #include "mechanisms/events/events.h"
 #include "model/safetensors.h"
 #include "privacy/catalogue.h"
+#include "store/block_packer.h"
+#include "store/rating_sorter.h"
 #include "store/store.h"
-
-/* ---- allocations that fail ------------------------------------------------------------------- */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void __real_free(void *block);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void __wrap_free(void *block);
-
-/* These tests write thousands of files, and what is on a disk when tells them nothing: flushing
- * took most of their time. Only test_flushes has the real one. */
-int __real_fsync(int fd);
-int __wrap_fsync(int fd);
-static atomic_bool flushes;
-static atomic_long n_flushed;
-
-int __wrap_fsync(int fd) {
-    atomic_fetch_add(&n_flushed, 1);
-    return atomic_load(&flushes) ? __real_fsync(fd) : 0;
-}
-
-static atomic_long until_failure; /* allocations left before the one that fails; 0: none will */
-static atomic_long n_live;
-static atomic_bool free_is_wrapped;
-
-/* Of a run that is watched, a hash of the callers of each allocation, in their order. */
-enum { MAX_ALLOCATIONS = 100000 };
-static uint64_t callers[MAX_ALLOCATIONS];
-static atomic_long n_watched;
-static atomic_bool is_watched;
-
-static _Unwind_Reason_Code mix_caller(struct _Unwind_Context *context, void *hash) {
-    const uint64_t mixed = (*(uint64_t *)hash ^ (uint64_t)_Unwind_GetIP(context));
-    *(uint64_t *)hash = (mixed ^ mixed >> 29) * UINT64_C(0x9E3779B97F4A7C15);
-    return _URC_NO_REASON;
-}
-
-static void watch(void) {
-    uint64_t hash = 1;
-    _Unwind_Backtrace(mix_caller, &hash);
-    const long n = atomic_fetch_add(&n_watched, 1);
-    if (n < MAX_ALLOCATIONS) callers[n] = hash;
-}
-
-static bool fails_now(void) {
-    if (atomic_load(&is_watched)) watch();
-    long left = atomic_load(&until_failure);
-    while (left > 0)
-        if (atomic_compare_exchange_weak(&until_failure, &left, left - 1)) return left == 1;
-    return false;
-}
-
-static void *count(void *block) {
-    if (block) atomic_fetch_add(&n_live, 1);
-    return block;
-}
-
-void *__wrap_malloc(size_t size) { return fails_now() ? NULL : count(__real_malloc(size)); }
-
-void *__wrap_calloc(size_t n, size_t size) {
-    return fails_now() ? NULL : count(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-    if (fails_now()) return NULL;
-    void *moved = __real_realloc(block, size);
-    return block ? moved : count(moved);
-}
-
-/* Where the linker does not wrap free, nothing calls this and there is no real one to call. */
-#pragma weak __real_free
-void __wrap_free(void *block) {
-    atomic_store(&free_is_wrapped, true);
-    if (!block) return;
-    atomic_fetch_sub(&n_live, 1);
-    __real_free(block);
-}
 
 /* ---- running a scenario ---------------------------------------------------------------------- */
 
 struct scenario {
     const char *name;
-    int (*run)(void); /* @return 0 or a negative code */
+    int (*run)(void);  /* @return 0 or a negative code */
+    unsigned reported; /* faults that may be reported where others go on */
 };
 
 static struct temp_dir dir; /* each scenario writes here, and here alone */
 static char output_path[TEMP_PATH_MAX], second_path[TEMP_PATH_MAX];
 
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where) {
+    (void)status, (void)kind;
+    return where->level > 0 ? remove(path) : 0;
+}
+
 static void remove_outputs(void) {
-    unlink(output_path);
-    unlink(second_path);
+    assert_int_equal(nftw(dir.path, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+/* A name that only someone who is at work needs. */
+static bool has_temporary(void) {
+    DIR *names = opendir(dir.path);
+    int n_hidden = 0;
+    assert_non_null(names);
+    for (struct dirent *entry; (entry = readdir(names));) n_hidden += entry->d_name[0] == '.';
+    closedir(names);
+    return n_hidden > 2; /* . and .. */
 }
 
 static void check_nothing_is_left(const struct scenario *scenario, long n, long live_before) {
@@ -147,7 +87,7 @@ static void check_nothing_is_left(const struct scenario *scenario, long n, long 
 }
 
 /* The chains of callers that were seen; by open addressing, 0 where there is none. */
-static uint64_t chains[2 * MAX_ALLOCATIONS];
+static uint64_t chains[2 * MAX_CALLS];
 
 static bool is_new_chain(uint64_t hash) {
     const size_t n_places = sizeof chains / sizeof chains[0];
@@ -158,30 +98,55 @@ static bool is_new_chain(uint64_t hash) {
     return is_new;
 }
 
-/* Runs a scenario to its end, and marks the allocations that are to fail.
- * @return how many it made */
-static long choose_allocations(const struct scenario *scenario, bool *chosen) {
+/* Runs a scenario to its end, and marks the calls that are to fail.
+ * @return how many it made; *n_files is what it wrote */
+static long choose_calls(const struct scenario *scenario, bool *chosen, int *n_files) {
     atomic_store(&n_watched, 0);
     atomic_store(&is_watched, true);
     const int code = scenario->run();
     atomic_store(&is_watched, false);
-    if (code != 0) fail_msg("%s: code %d with all memory there", scenario->name, code);
+    if (code != 0) fail_msg("%s: code %d when nothing fails", scenario->name, code);
+    *n_files = temp_dir_count(&dir);
     remove_outputs();
 
     const long n_made = atomic_load(&n_watched);
-    if (n_made >= MAX_ALLOCATIONS) fail_msg("%s: no end of allocations", scenario->name);
+    if (n_made >= MAX_CALLS) fail_msg("%s: no end of calls", scenario->name);
     const bool all = getenv("DPMF_TEST_LONG") != NULL;
     memset(chains, 0, sizeof chains);
     for (long i = 0; i < n_made; i++) chosen[i] = is_new_chain(callers[i]) || all;
     return n_made;
 }
 
-static void fail_allocations(const struct scenario *scenario) {
-    static bool chosen[MAX_ALLOCATIONS];
+static bool is_refused(int code, int n_files, int n_files_whole) {
+    (void)n_files, (void)n_files_whole;
+    return code == DPMF_ERR_BASE_NO_MEMORY;
+}
+
+/* What nothing depends on may fail, and then all is there; a bug or a lack of memory it is not. */
+static bool is_reported(int code, int n_files, int n_files_whole) {
+    if (code == 0) return n_files == n_files_whole;
+    return code < 0 && code != DPMF_ERR_BASE_BUG && code != DPMF_ERR_BASE_NO_MEMORY;
+}
+
+static bool is_unharmed(int code, int n_files, int n_files_whole) {
+    return code == 0 && n_files == n_files_whole;
+}
+
+/* What must come of a run in which a call failed. */
+struct trial {
+    const char *name;
+    enum fault fault;
+    bool (*is_right)(int code, int n_files, int n_files_whole);
+};
+
+static void fail_calls(const struct scenario *scenario, const struct trial *trial) {
+    static bool chosen[MAX_CALLS];
     const clock_t begun = clock();
-    const long n_made = choose_allocations(scenario, chosen);
+    int n_files;
+    atomic_store(&tried, trial->fault);
+    const long n_made = choose_calls(scenario, chosen, &n_files);
     long n_failed = 0;
-    for (long n = 1; n < MAX_ALLOCATIONS; n++) {
+    for (long n = 1; n < MAX_CALLS; n++) {
         if (n <= n_made && !chosen[n - 1]) continue;
         long live_before = atomic_load(&n_live);
         atomic_store(&until_failure, n);
@@ -191,16 +156,22 @@ static void fail_allocations(const struct scenario *scenario) {
             assert_int_equal(code, 0);
             remove_outputs();
             check_nothing_is_left(scenario, n, live_before);
-            print_message("%s: %ld of %ld allocations failed, %.1f s\n", scenario->name, n_failed,
-                          n_made, (double)(clock() - begun) / CLOCKS_PER_SEC);
+            print_message("%s: %ld of %ld %s, %.1f s\n", scenario->name, n_failed, n_made,
+                          trial->name, (double)(clock() - begun) / CLOCKS_PER_SEC);
             return;
         }
-        if (code != DPMF_ERR_BASE_NO_MEMORY)
-            fail_msg("%s: code %d when allocation %ld fails", scenario->name, code, n);
+        bool (*const is_right)(int, int, int) =
+            scenario->reported & trial->fault ? is_reported : trial->is_right;
+        if (!is_right(code, temp_dir_count(&dir), n_files))
+            fail_msg("%s: code %d and %d files when call %ld fails, %s", scenario->name, code,
+                     temp_dir_count(&dir), n, trial->name);
+        if (has_temporary())
+            fail_msg("%s: a temporary file stays when call %ld fails", scenario->name, n);
+        if (trial->fault != NO_MEMORY) remove_outputs();
         check_nothing_is_left(scenario, n, live_before);
         n_failed++;
     }
-    fail_msg("%s: no end of allocations", scenario->name);
+    fail_msg("%s: no end of calls", scenario->name);
 }
 
 /* ---- the scenarios of lib/base --------------------------------------------------------------- */
@@ -488,6 +459,76 @@ static int exporting(void) { return with_store(export_it); }
 static int splitting_by_time(void) { return with_store(split_by_time); }
 static int splitting_by_probe(void) { return with_store(split_by_probe); }
 static int sharding(void) { return with_store(shard_it); }
+
+/* Users of many items each, more than memory holds at once, and one with more of them than are
+ * sorted at a time. */
+enum { SPILLED = 700000, SPILL_USERS = 7, SPILL_ITEMS = 600000 };
+static uint32_t spilled_user[SPILLED], spilled_item[SPILLED], spilled_rank[SPILL_ITEMS];
+static double spilled_value[SPILLED];
+
+static void make_spilled(void) {
+    for (uint32_t i = 0; i < SPILLED; i++) {
+        spilled_user[i] = i < SPILL_ITEMS ? 0 : 1 + i % (SPILL_USERS - 1);
+        spilled_item[i] = i % SPILL_ITEMS;
+        spilled_value[i] = i % 5;
+    }
+    for (uint32_t i = 0; i < SPILL_ITEMS; i++) spilled_rank[i] = i;
+}
+
+static void ignore_duplicate(void *self, uint32_t item) { (void)self, (void)item; }
+
+static int sorting_beyond_memory(void) {
+    struct rating_sorter *sorter;
+    struct sorter_space space = {0};
+    struct store_block block;
+    struct dpmf_error error;
+    int code = rating_sorter_init(&sorter, (uint64_t)1 << 20, output_path, &error);
+    if (code < 0) return code;
+    for (size_t half = 0; half < 2 && code == 0; half++) {
+        const size_t at = half * (SPILLED / 2);
+        code = rating_sorter_add(sorter, spilled_user + at, spilled_item + at, spilled_value + at,
+                                 NULL, SPILLED / 2, &error);
+        rating_sorter_set_memory(sorter, (uint64_t)1 << 19); /* what is there already goes first */
+    }
+    if (code == 0) code = rating_sorter_finish(sorter, SPILL_USERS, &error);
+    for (uint64_t s = 0; code == 0 && s < rating_sorter_n_slices(sorter); s++)
+        code = rating_sorter_slice(sorter, s, spilled_rank, &space, ignore_duplicate, NULL, &block,
+                                   &error);
+    sorter_space_free(&space);
+    rating_sorter_free(sorter);
+    return code;
+}
+
+/* More users than a block has. */
+static int packing(void) {
+    enum { N = STORE_BLOCK_USERS + 1 };
+    static uint64_t start[N + 1];
+    static uint32_t item[N];
+    static double value[N];
+    static char ids[N];
+    const struct store_item one = {"x", 1, N};
+    struct block_packer packer = {0};
+    struct store_writer *writer;
+    struct dpmf_error error;
+    for (size_t u = 0; u < N; u++) start[u + 1] = u + 1, ids[u] = 'u';
+    const struct store_block block = {.n_users = N,
+                                      .n_ratings = N,
+                                      .start = start,
+                                      .item = item,
+                                      .value = value,
+                                      .id_bytes = ids,
+                                      .id_start = start};
+    int code = store_writer_open(&writer, output_path, false, NULL, &error);
+    if (code < 0) return code;
+    block_packer_init(&packer, writer, false);
+    code = block_packer_add(&packer, &block, &error);
+    if (code == 0) code = block_packer_flush(&packer, &error);
+    block_packer_free(&packer);
+    if (code == 0) code = store_writer_finish(writer, &one, 1, &error);
+    if (code == 0) return store_writer_commit(writer, NULL, &error);
+    store_writer_abandon(writer);
+    return code;
+}
 
 /* Any format where a store is taken. */
 static int opening_text(void) {
@@ -1025,88 +1066,108 @@ static int exporting_sqlite(void) { return export_as(DPMF_EXPORT_SQLITE); }
 /* ---- all of them: add a line for whatever allocates ------------------------------------------ */
 
 static const struct scenario scenarios[] = {
-    {"json writer", json_writer},
-    {"growing buffer", reserve},
-    {"thread pool", pool},
-    {"pipeline", pipeline},
-    {"output file", output_file},
-    {"nameless file", nameless_file},
-    {"safetensors", safetensors},
-    {"import", import_all},
-    {"import from a database", import_database},
-    {"database as a store", open_database},
-    {"synth", generate},
-    {"describe", describing},
-    {"export", exporting},
-    {"split by time", splitting_by_time},
-    {"split by probe", splitting_by_probe},
-    {"shards", sharding},
-    {"text as a store", opening_text},
-    {"arrays as a store", taking_arrays},
-    {"checkpoint written", checkpoint_writing},
-    {"checkpoint read", checkpoint_reading},
-    {"model", model_opening},
-    {"explain", explaining},
-    {"evaluate", evaluating},
-    {"candidates", ranking_candidates},
-    {"train, snapshot and resume", training},
-    {"continue a model", continuing},
-    {"continue a model that ranks, with its history", continuing_with_history},
-    {"train by ials", ranking_events},
-    {"train by gibbs", sampling},
-    {"train by sgld", sampling_with_noise},
-    {"train by sgnht", sampling_with_momenta},
-    {"recommend", recommending},
-    {"histories", visiting_histories},
-    {"history", looking_up},
-    {"fold in", folding_in},
-    {"newcomers", finding_newcomers},
-    {"tune", tuning},
-    {"private release", releasing},
-    {"rounds of events", serving_events},
-    {"audit", auditing},
-    {"table", table_reading},
-    {"pairs", pairs_reading},
-    {"ledger", keeping_a_ledger},
-    {"catalogue", catalogue_reading},
-    {"catalogue of a store", catalogue_taking},
-    {"wishes", wishes_reading},
-    {"release written", release_writing},
-    {"statement", release_showing},
-    {"release evaluated", release_evaluating},
-    {"at home", being_at_home},
-    {"plan", planning},
-    {"export for NumPy", exporting_npy},
-    {"export as CSV", exporting_csv},
-    {"export for LIBMF", exporting_libmf},
-    {"export to SQLite", exporting_sqlite},
+    {"json writer", json_writer, 0},
+    {"growing buffer", reserve, 0},
+    {"thread pool", pool, 0},
+    {"pipeline", pipeline, 0},
+    {"output file", output_file, 0},
+    {"nameless file", nameless_file, 0},
+    {"safetensors", safetensors, 0},
+    {"import", import_all, 0},
+    {"import from a database", import_database, 0},
+    {"database as a store", open_database, 0},
+    {"synth", generate, 0},
+    {"describe", describing, 0},
+    {"export", exporting, 0},
+    {"split by time", splitting_by_time, 0},
+    {"split by probe", splitting_by_probe, 0},
+    {"shards", sharding, 0},
+    {"text as a store", opening_text, 0},
+    {"arrays as a store", taking_arrays, 0},
+    {"ratings beyond memory", sorting_beyond_memory, 0},
+    {"users packed", packing, 0},
+    {"checkpoint written", checkpoint_writing, 0},
+    {"checkpoint read", checkpoint_reading, 0},
+    {"model", model_opening, 0},
+    {"explain", explaining, 0},
+    {"evaluate", evaluating, 0},
+    {"candidates", ranking_candidates, 0},
+    {"train, snapshot and resume", training, 0},
+    {"continue a model", continuing, 0},
+    {"continue a model that ranks, with its history", continuing_with_history, 0},
+    {"train by ials", ranking_events, 0},
+    {"train by gibbs", sampling, 0},
+    {"train by sgld", sampling_with_noise, 0},
+    {"train by sgnht", sampling_with_momenta, 0},
+    {"recommend", recommending, 0},
+    {"histories", visiting_histories, 0},
+    {"history", looking_up, 0},
+    {"fold in", folding_in, 0},
+    {"newcomers", finding_newcomers, 0},
+    {"tune", tuning, 0},
+    {"private release", releasing, 0},
+    {"rounds of events", serving_events, 0},
+    {"audit", auditing, 0},
+    {"table", table_reading, 0},
+    {"pairs", pairs_reading, 0},
+    /* the number in its lock is one sector, read and written in one call or not at all */
+    {"ledger", keeping_a_ledger, INTERRUPTED | CUT_SHORT},
+    {"catalogue", catalogue_reading, 0},
+    {"catalogue of a store", catalogue_taking, 0},
+    {"wishes", wishes_reading, 0},
+    {"release written", release_writing, 0},
+    {"statement", release_showing, 0},
+    {"release evaluated", release_evaluating, 0},
+    {"at home", being_at_home, 0},
+    {"plan", planning, 0},
+    {"export for NumPy", exporting_npy, 0},
+    {"export as CSV", exporting_csv, 0},
+    {"export for LIBMF", exporting_libmf, 0},
+    {"export to SQLite", exporting_sqlite, 0},
 };
 
-static void test_scenarios(void **state) {
+static struct trial trials[] = {
+    {"allocations failed", NO_MEMORY, is_refused},
+    {"calls of the system failed", IO_ERROR, is_reported},
+    {"reads found no bytes", ENDED, is_reported},
+    {"calls were interrupted", INTERRUPTED, is_unharmed},
+    {"reads and writes were cut short", CUT_SHORT, is_unharmed},
+};
+
+static int make_all(void **state) {
     (void)state;
     temp_dir_make(&dir);
     temp_dir_file(&dir, "output", output_path);
     temp_dir_file(&dir, "second", second_path);
     make_inputs();
     make_database();
+    make_spilled();
     make_model();
     make_catalogue();
     make_release();
-    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
-        fail_allocations(&scenarios[i]);
+    return 0;
+}
+
+static int remove_all(void **state) {
+    (void)state;
     dpmf_model_close(model);
     factors_free(&made);
     free(release_bytes);
     temp_dir_remove(&inputs);
     temp_dir_remove(&dir);
+    return 0;
+}
+
+static void test_scenarios(void **state) {
+    const struct trial *trial = *state;
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+        fail_calls(&scenarios[i], trial);
 }
 
 /* That outputs are flushed at all, through the real call. */
 static void test_flushes(void **state) {
     (void)state;
     struct output_file *file;
-    temp_dir_make(&dir);
-    temp_dir_file(&dir, "output", output_path);
     atomic_store(&flushes, true);
     atomic_store(&n_flushed, 0);
     assert_int_equal(output_file_open(&file, output_path, OUTPUT_PRIVATE, NULL), 0);
@@ -1114,11 +1175,16 @@ static void test_flushes(void **state) {
     assert_int_equal(output_file_commit(file, NULL), 0);
     assert_int_equal(atomic_load(&n_flushed), 2); /* the file, then its directory */
     atomic_store(&flushes, false);
-    temp_dir_remove(&dir);
+    remove_outputs();
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenarios),
-                                       cmocka_unit_test(test_flushes)};
-    return cmocka_run_group_tests_name("allocation failures", tests, NULL, NULL);
+    struct CMUnitTest tests[sizeof trials / sizeof trials[0] + 1] = {
+        cmocka_unit_test(test_flushes)};
+    for (size_t t = 0; t < sizeof trials / sizeof trials[0]; t++) {
+        tests[t + 1] = (struct CMUnitTest)cmocka_unit_test(test_scenarios);
+        tests[t + 1].name = trials[t].name;
+        tests[t + 1].initial_state = &trials[t];
+    }
+    return cmocka_run_group_tests_name("failing calls", tests, make_all, remove_all);
 }

@@ -131,10 +131,10 @@ static void test_taken_meanwhile(void **state) {
     assert_int_equal(mkdir(path, 0700), 0);
     directory = begin(OUTPUT_PUBLIC);
     in_it("first", file);
-    assert_int_equal(mkdir(file, 0700), 0);
+    temp_dir_write(file, "theirs", 6);
     assert_true(output_directory_commit(directory, &error) < 0);
     assert_true(is_there("first") && !is_there("second") && !is_there("last"));
-    assert_int_equal(rmdir(file), 0);
+    assert_int_equal(unlink(file), 0);
     assert_int_equal(rmdir(path), 0);
 }
 
