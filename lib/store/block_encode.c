@@ -27,9 +27,9 @@ static size_t value_slot(const struct value_table *table, uint64_t bits) {
 
 /* @return false when there are more than STORE_TABLE_MAX distinct values */
 static bool value_table_fill(struct value_table *table, const double *value, uint64_t n) {
-    assert(table && (value || n == 0));
+    assert(table && value && n > 0);
     memset(table, 0, sizeof *table);
-    uint64_t last = ~bytes_of_double(n ? value[0] : 0);
+    uint64_t last = ~bytes_of_double(value[0]);
     for (uint64_t r = 0; r < n; r++) {
         uint64_t bits = bytes_of_double(value[r]);
         if (bits == last) continue;
@@ -127,7 +127,7 @@ static uint8_t *put_times(uint8_t *at, const struct store_block *block) {
     for (uint32_t u = 0; u < block->n_users; u++) {
         uint64_t last = 0;
         for (uint64_t r = block->start[u]; r < block->start[u + 1]; r++) {
-            uint64_t time = (uint64_t)(block->time ? block->time[r] : STORE_NO_TIME);
+            uint64_t time = (uint64_t)block->time[r];
             at = varint_put(at, zigzag((int64_t)(time - last)));
             last = time;
         }

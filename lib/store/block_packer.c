@@ -30,7 +30,7 @@ bool block_arrays_room(struct block_arrays *arrays, uint64_t n_ratings, size_t i
                        bool has_times) {
     assert(arrays);
     size_t users = (size_t)arrays->n_users + 2;
-    if (n_ratings > SIZE_MAX - arrays->n_ratings) return false;
+    assert(n_ratings <= SIZE_MAX - arrays->n_ratings); /* they are in memory already */
     size_t ratings = (size_t)(arrays->n_ratings + n_ratings);
     if (!memory_reserve(&arrays->start, &arrays->start_capacity, users, sizeof *arrays->start) ||
         !memory_reserve(&arrays->id_start, &arrays->id_start_capacity, users,
@@ -46,17 +46,18 @@ bool block_arrays_room(struct block_arrays *arrays, uint64_t n_ratings, size_t i
         arrays->id_start[0] = 0;
     }
     size_t id_bytes = (size_t)arrays->id_start[arrays->n_users];
-    if (id_length > SIZE_MAX - id_bytes) return false;
+    assert(id_length <= SIZE_MAX - id_bytes);
     return memory_reserve(&arrays->id_bytes, &arrays->id_bytes_capacity, id_bytes + id_length, 1);
 }
 
 void block_arrays_end_user(struct block_arrays *arrays, uint64_t n_ratings, const char *id,
                            size_t id_length) {
     uint64_t at = arrays->id_start[arrays->n_users];
+    assert(n_ratings > 0 && id_length > 0);
     assert(arrays->n_users + 1 < arrays->start_capacity);
     assert(arrays->n_ratings + n_ratings <= arrays->item_capacity);
     assert(at + id_length <= arrays->id_bytes_capacity);
-    if (id_length > 0) memcpy(arrays->id_bytes + at, id, id_length);
+    memcpy(arrays->id_bytes + at, id, id_length);
     arrays->n_ratings += n_ratings;
     arrays->n_users++;
     arrays->start[arrays->n_users] = arrays->n_ratings;
@@ -65,22 +66,17 @@ void block_arrays_end_user(struct block_arrays *arrays, uint64_t n_ratings, cons
 
 bool block_arrays_add(struct block_arrays *arrays, const struct store_block *block, uint32_t i,
                       bool has_times) {
-    assert(i < block->n_users && block->start[i] <= block->start[i + 1]);
+    assert(i < block->n_users && block->start[i] < block->start[i + 1]);
+    assert(!has_times || block->time);
     uint64_t from = block->start[i];
     size_t n = (size_t)(block->start[i + 1] - from);
     const char *id = block->id_bytes + block->id_start[i];
     size_t id_length = (size_t)(block->id_start[i + 1] - block->id_start[i]);
     if (!block_arrays_room(arrays, n, id_length, has_times)) return false;
     uint64_t to = arrays->n_ratings;
-    if (n > 0) {
-        memcpy(arrays->item + to, block->item + from, n * sizeof *block->item);
-        memcpy(arrays->value + to, block->value + from, n * sizeof *block->value);
-    }
-    if (has_times && block->time) {
-        if (n > 0) memcpy(arrays->time + to, block->time + from, n * sizeof *block->time);
-    } else if (has_times) {
-        for (size_t j = 0; j < n; j++) arrays->time[to + j] = STORE_NO_TIME;
-    }
+    memcpy(arrays->item + to, block->item + from, n * sizeof *block->item);
+    memcpy(arrays->value + to, block->value + from, n * sizeof *block->value);
+    if (has_times) memcpy(arrays->time + to, block->time + from, n * sizeof *block->time);
     block_arrays_end_user(arrays, n, id, id_length);
     return true;
 }

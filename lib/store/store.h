@@ -50,8 +50,7 @@ struct store_encoded {
     double min, max;
 };
 
-/* `block->value` is read, value32 is not. With has_times and block->time NULL, no rating has
- * one. */
+/* `block->value` is read, value32 is not, and with has_times `block->time` is. */
 int store_block_encode(const struct store_block *block, bool has_times, struct store_encoded *out,
                        struct dpmf_error *error);
 void store_encoded_free(struct store_encoded *encoded);
@@ -226,7 +225,7 @@ void store_scan_free(struct store_scan *scan);
 /* Visits every block: `visit` in parallel (worker as in base/pipeline.h), then `finish` serially in
  * the order of blocks. `product` is one of `products`, the caller's objects that carry results from
  * visit to finish; there must be n_products > 0 of them (they bound what is in flight). Reports
- * progress as `phase`, counted in ratings. Either function may be NULL. */
+ * progress as `phase`, counted in ratings. `finish` may be NULL. */
 struct store_visitor {
     const char *phase;
     unsigned want;

@@ -93,10 +93,6 @@ int store_set_make(struct dpmf_store **stores, size_t n, const char *name, struc
     for (size_t i = 0; i < n; i++) parts[i] = stores[i];
     *set = (struct dpmf_store){.fd = -1, .parts = parts, .n_parts = n, .path = strdup(name)};
     int code = set->path ? 0 : error_no_memory(error);
-    if (code == 0 && n == 0) {
-        code = error_set(error, DPMF_ERR_INPUT_EMPTY, "there are no parts");
-        error_place(error, name, 0, 0);
-    }
     if (code == 0) code = join_parts(set, error);
     if (code < 0) {
         dpmf_store_close(set);
@@ -111,10 +107,8 @@ int store_set_make(struct dpmf_store **stores, size_t n, const char *name, struc
 int store_share_make(const struct dpmf_store *whole, uint64_t first, uint64_t n,
                      struct dpmf_store **out, struct dpmf_error *error) {
     assert(whole && out);
-    assert(first <= store_n_users(whole) && n <= store_n_users(whole) - first);
+    assert(first <= whole->n_blocks && n <= whole->n_blocks - first);
     *out = NULL;
-    if (first > whole->n_blocks || n > whole->n_blocks - first)
-        return error_set(error, DPMF_ERR_BASE_BUG, "no such blocks in the store");
     struct dpmf_store *share = memory_alloc(1, sizeof *share);
     if (!share) return error_no_memory(error);
     *share = *whole;

@@ -43,7 +43,6 @@ static int visit_block(void *self, int worker, void *job_pointer, struct dpmf_er
                                   &visit->spaces[worker], &block, error);
     if (code < 0) return code;
     job->n_ratings = block.n_ratings;
-    if (!visit->visitor->visit) return 0;
     return visit->visitor->visit(visit->visitor->self, worker, &block, job->product, error);
 }
 
@@ -84,7 +83,7 @@ size_t store_visit_products(const struct dpmf_store *store, const struct dpmf_ru
 
 int store_visit(const struct dpmf_store *store, const struct store_visitor *visitor,
                 const struct dpmf_run *run, struct dpmf_error *error) {
-    assert(store && visitor);
+    assert(store && visitor && visitor->visit);
     static const struct pipeline_stages stages = {produce_raw, visit_block, finish_block};
     int code = 0;
     int threads = threads_wanted(run);

@@ -163,8 +163,36 @@ static void test_many_duplicates_of_one_user(void **state) {
     keeps_latest = false;
 }
 
+/* Of the same pair at the same time, the larger value, and of two zeros the one without a sign,
+ * whatever their order was. */
+static void test_zeros_of_one_time(void **state) {
+    (void)state;
+    static const double pairs[][2] = {{-0.0, 0.0}, {0.0, -0.0}, {-0.0, -0.0}, {1, -0.0}, {-0.0, 1}};
+    static const double kept[] = {0.0, 0.0, -0.0, 1, 1};
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        const uint32_t user[] = {0, 0}, item[] = {0, 0}, rank[] = {0};
+        struct rating_sorter *sorter;
+        struct sorter_space space = {0};
+        struct store_block block;
+        size_t n_duplicates = 0;
+        assert_int_equal(rating_sorter_init(&sorter, 1 << 16, NULL, NULL), 0);
+        rating_sorter_keep_latest(sorter);
+        assert_int_equal(rating_sorter_add(sorter, user, item, pairs[i], NULL, 2, NULL), 0);
+        assert_int_equal(rating_sorter_finish(sorter, 1, NULL), 0);
+        assert_int_equal(rating_sorter_slice(sorter, 0, rank, &space, count_duplicate,
+                                             &n_duplicates, &block, NULL),
+                         0);
+        assert_int_equal(block.n_ratings, 1);
+        assert_int_equal(n_duplicates, 1);
+        assert_memory_equal(block.value, &kept[i], sizeof kept[i]);
+        sorter_space_free(&space);
+        rating_sorter_free(sorter);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zeros_of_one_time),
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_many_duplicates_of_one_user),
     };
