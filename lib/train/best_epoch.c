@@ -19,7 +19,7 @@ static int make_side(struct best_epoch *best, int side, const struct factor_matr
     struct factor_matrix *matrix = &best->matrix[side];
     if (!beside) {
         int code = factor_matrix_init(matrix, like->n, like->stride, 0, error);
-        best->rows[side] = row_store_of(matrix->rows, like->n, like->stride);
+        if (code == 0) best->rows[side] = row_store_of(matrix->rows, like->n, like->stride);
         return code;
     }
     *matrix = (struct factor_matrix){.n = like->n, .stride = like->stride};

@@ -18,9 +18,10 @@ int first_rows_make_users(struct factor_matrix *users, struct row_store *rows, u
                           size_t stride, uint64_t spare, const char *beside,
                           struct dpmf_error *error) {
     assert(stride > 0);
+    *rows = (struct row_store){.file = -1};
     if (!beside) {
         int code = factor_matrix_init(users, n, stride, spare, error);
-        *rows = row_store_of(users->rows, n, stride);
+        if (code == 0) *rows = row_store_of(users->rows, n, stride);
         return code;
     }
     *users = (struct factor_matrix){.n = n, .stride = stride};
