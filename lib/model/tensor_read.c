@@ -80,7 +80,7 @@ int tensor_matrix_read(const struct tensor_source *source, const char *const nam
     size_t k = (size_t)rows->dims[1];
     if (k > CHECKPOINT_K_MAX)
         return tensor_damage_tell(source, names[0], "has more columns than can be used");
-    if (stride < k) return error_set(source->error, DPMF_ERR_BASE_BUG, "rows would overlap");
+    assert(stride >= k); /* or rows would overlap */
     int code = tensor_list_find(source, names[1], TENSOR_F32, n, &biases);
     if (code == 0) code = factor_matrix_init(matrix, n, stride, spare, source->error);
     if (code == 0) code = tensor_rows_read(source, rows, 0, n, k, matrix->rows, stride);

@@ -470,6 +470,7 @@ static void test_wrong_in_one_place(void **state) {
         {"\\\"epoch\\\":7", "\\\"epoch\\\":x", DPMF_ERR_MODEL_CORRUPT},
         {"\\\"epoch\\\":7", "\\\"epoch\\\":]", DPMF_ERR_MODEL_CORRUPT},
         {"\\\"epoch\\\":7", "\\\"epocX\\\":7", 0},
+        {"\"dpmf.state\"", "\"dpmf.statE\"", DPMF_ERR_MODEL_CORRUPT},
         {"user_factors", "user_Factors", DPMF_ERR_MODEL_CORRUPT},
         {"item_biases", "item_Biases", DPMF_ERR_MODEL_CORRUPT},
         {"user_id_bytes", "user_id_Bytes", DPMF_ERR_MODEL_CORRUPT},
@@ -489,6 +490,94 @@ static void test_wrong_in_one_place(void **state) {
     }
     free(good);
     free(bytes);
+}
+
+/* The same model with another state, whose quotes are written as ' here. @return malloc'ed */
+static char *with_state(const char *good, size_t n, const char *state, size_t *length) {
+    static const char key[] = "\"dpmf.state\":\"";
+    const char *from = memmem(good, n, key, sizeof key - 1), *to;
+    assert_non_null(from);
+    from += sizeof key - 1;
+    for (to = from; *to != '"'; to++) to += *to == '\\';
+    char *bytes = malloc(n + 2 * strlen(state)), *at = bytes + (from - good);
+    assert_non_null(bytes);
+    memcpy(bytes, good, (size_t)(from - good));
+    for (; *state; state++) {
+        if (*state == '\'') *at++ = '\\';
+        *at++ = *state == '\'' ? '"' : *state;
+    }
+    const size_t rest = n - (size_t)(to - good);
+    memcpy(at, to, rest);
+    *length = (size_t)(at - bytes) + rest;
+    const uint64_t header = bytes_get_u64((const uint8_t *)good);
+    bytes_put_u64((uint8_t *)bytes, header + *length - n);
+    reseal_checkpoint(bytes, *length);
+    return bytes;
+}
+
+#define SAMPLED "'samples':2,'sample_factors':1,"
+
+/* What a state says is read, or refused where it cannot be meant. */
+static void test_states(void **state) {
+    static const char *const good_ones[] = {
+        "{}",
+        "{'from a later version':{'a':[1,'x',null]}}",
+        "{'epoch':4294967295,'seed':'18446744073709551615','best_valid':null}",
+        "{'order':'one','tiles':'1','decay':0.5,'best_valid':1}",
+        "{'ranks':true,'unobserved':1,'regularization':0.1}",
+        "{'ranks':false,'events':true,'exponent':1,'like':4,'count_weight':0}",
+        "{'rated_min':1,'rated_max':1}",
+        "{'user_bias_hold':1,'item_bias_hold':2}",
+        "{" SAMPLED "'noise_precision':1,'factor_penalty':1,'bias_penalty':1}",
+    };
+    static const char *const bad_ones[] = {
+        "",
+        "[]",
+        "{} {}",
+        "{'epoch':1",
+        "{'epoch'",
+        "{'epoch':-1}",
+        "{'epoch':4294967296}",
+        "{'epoch':1.5}",
+        "{'epoch':'1'}",
+        "{'seed':1}",
+        "{'seed':'x'}",
+        "{'seed':'1234567890123456789012345'}",
+        "{'decay':'x'}",
+        "{'decay':1e999}",
+        "{'best_valid':'x'}",
+        "{'order':1}",
+        "{'order':'a name that is longer than the names of orders are and can be'}",
+        "{'ranks':1}",
+        "{'x':}",
+        "{'ranks':true}",
+        "{'ranks':true,'unobserved':1}",
+        "{'count_weight':-1}",
+        "{'rated_min':2,'rated_max':1}",
+        "{'user_bias_hold':1}",
+        "{'item_bias_hold':1}",
+        "{'user_bias_hold':-1,'item_bias_hold':1}",
+        "{'samples':2}",
+        "{'sample_factors':1}",
+        "{'noise_precision':1}",
+        "{'factor_penalty':1}",
+        "{'bias_penalty':1}",
+        "{'samples':1,'sample_factors':1,'noise_precision':1,'factor_penalty':1,'bias_penalty':1}",
+        "{" SAMPLED "'noise_precision':0,'factor_penalty':1,'bias_penalty':1}",
+        "{" SAMPLED "'noise_precision':1,'factor_penalty':0,'bias_penalty':1}",
+        "{" SAMPLED "'noise_precision':1,'factor_penalty':1,'bias_penalty':-1}",
+    };
+    enum { N_GOOD = sizeof good_ones / sizeof good_ones[0] };
+    size_t n, length;
+    char *good = small_model(*state, &n);
+    for (size_t i = 0; i < N_GOOD + sizeof bad_ones / sizeof bad_ones[0]; i++) {
+        const char *text = i < N_GOOD ? good_ones[i] : bad_ones[i - N_GOOD];
+        char *bytes = with_state(good, n, text, &length);
+        const int code = try_read(bytes, length);
+        if (code != (i < N_GOOD ? 0 : DPMF_ERR_MODEL_CORRUPT)) fail_msg("%s: code %d", text, code);
+        free(bytes);
+    }
+    free(good);
 }
 
 /* A file may say it holds much, but it must then be large. */
@@ -512,7 +601,8 @@ int main(void) {
         TEST(test_without_checksum),    TEST(test_sum_of_a_large_file),
         TEST(test_hostile_headers),     TEST(test_many_entries),
         TEST(test_texts_are_unescaped), TEST(test_other_files),
-        TEST(test_wrong_in_one_place),  TEST(test_matrices_too_large),
+        TEST(test_wrong_in_one_place),  TEST(test_states),
+        TEST(test_matrices_too_large),
     };
     return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
 }
