@@ -237,6 +237,7 @@ int continue_model_open(struct continue_model *model, const char *path,
     if (code == 0) code = join_side(&users, model->state.n_ratings, error);
     if (code == 0) code = join_side(&items, model->state.n_ratings, error);
     if (code == 0) code = lay_out(model, &base, layout, error);
+    if (code == 0) model->learned_share = learned_pairs_share(&base.learned, &given);
     if (code == 0) code = learned_pairs_unite(&base.learned, &given, &model->now.learned, error);
     learned_pairs_free(&given);
     factor_ids_free(&users.given);

@@ -18,6 +18,7 @@ struct continue_model {
     float *user_counts, *item_counts; /* old ratings behind each row; 0: it is new */
     uint32_t *user_rows, *item_rows;  /* rows of the store's users and items */
     uint64_t new_users, new_items;
+    double learned_share; /* about what share of the store the checkpoint has learned already */
     bool has_user_counts; /* whether users' counts are known; if not, all have the average */
 };
 

@@ -471,12 +471,23 @@ static bool has_learned(const struct checkpoint_state *state, uint64_t digest) {
     return digest != 0 && (state->digest == digest || state->fingerprint == digest);
 }
 
-static void warn_of_learned(const struct continuation *self) {
+/* Someone may rate an item again, and play it every day. */
+static void warn_of_learned(const struct continuation *self, bool are_all) {
+    const bool events = store_holds_events(self->store);
+    const char *noun = events ? "events" : "ratings";
+    const double share = self->model.learned_share, usual = events ? 0.5 : 0.1;
     char text[DPMF_ERROR_TEXT_MAX];
-    if (!self->run->warn) return;
-    snprintf(text, sizeof text,
-             "the model has learned these %s already: they count twice, where new ones are meant",
-             store_holds_events(self->store) ? "events" : "ratings");
+    if (!self->run->warn || (!are_all && share <= usual)) return;
+    if (are_all || share == 1)
+        snprintf(text, sizeof text,
+                 "the model has learned these %s already: they count twice, where new ones are "
+                 "meant",
+                 noun);
+    else
+        snprintf(text, sizeof text,
+                 "the model has learned about %.2g %% of these %s already: they count twice, where "
+                 "new ones are meant",
+                 100 * share, noun);
     self->run->warn(self->run->warn_self, text);
 }
 
@@ -489,7 +500,7 @@ static int begin_state(struct continuation *self, struct dpmf_error *error) {
     if (code == 0 && self->options->history)
         code = store_digest(self->options->history, &old, error);
     if (code < 0) return code;
-    if (!self->options->history && has_learned(&model->state, digest)) warn_of_learned(self);
+    if (!self->options->history) warn_of_learned(self, has_learned(&model->state, digest));
     self->state = model->state;
     self->state.epoch = 0;
     self->state.seed = self->options->seed;

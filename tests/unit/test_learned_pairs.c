@@ -85,6 +85,13 @@ static void test_shares(void **state) {
     assert_true(share_known(&many, MANY, 2 * MANY) == 0);
     assert_true(fabs(share_known(&many, MANY / 2, MANY + MANY / 2) - 0.5) < 0.03);
     assert_true(share_known(&few, 50, 150) == 0.5);
+    struct learned_pairs half = sample(MANY / 2, MANY + MANY / 2), none = {0};
+    assert_true(learned_pairs_share(&many, &few) == 1);
+    assert_true(fabs(learned_pairs_share(&many, &half) - 0.5) < 0.03);
+    assert_true(fabs(learned_pairs_share(&half, &many) - 0.5) < 0.03);
+    assert_true(learned_pairs_share(&few, &half) == 0);
+    assert_true(learned_pairs_share(&none, &half) == 0);
+    learned_pairs_free(&half);
     learned_pairs_free(&many);
     learned_pairs_free(&few);
 }

@@ -11,3 +11,8 @@ echo "status ${PIPESTATUS[0]}"
 dpmf train -q old.dpr --goal ranking -k 4 --epochs 2 -o r.safetensors
 dpmf train old.dpr --progress never --continue r.safetensors -o s.safetensors 2>&1 | grep warning
 echo "status ${PIPESTATUS[0]}"
+{ echo user,item,rating && dpmf export -q old.dpr --csv - | tail -n +3 | sort -r; } >old.csv
+dpmf train old.csv --progress never --continue n.safetensors -o p.safetensors 2>&1 | grep warning
+echo "status ${PIPESTATUS[0]}"
+dpmf train all.dpr --progress never --continue m.safetensors -o q.safetensors 2>&1 | grep warning
+echo "status ${PIPESTATUS[0]}"
