@@ -1,7 +1,7 @@
 /*
  * A conversation with a server that does what a script says: every call of libpq is one of this
- * file's. What goes wrong is told in words that fit, without a password, and nothing waits for ever.
- * A real server is asked in tests/database.
+ * file's. What goes wrong is told in words that fit, without a password, and nothing waits for
+ * ever. A real server is asked in tests/database.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

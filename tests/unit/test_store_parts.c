@@ -236,17 +236,31 @@ static void count_warning(void *self, const char *text) {
 
 static void test_warnings_of_times(void **state) {
     (void)state;
+    enum { N = 20, FAR = 1700000000 };
+    int64_t same[N], mixed[N], spread[N];
     int n = 0;
     struct dpmf_run run = dpmf_run_default();
-    const struct time_ends same = {.n = 1000, .first = 7, .last = 7},
-                           mixed = {.n = 10, .first = 7, .last = INT64_MAX, .beyond = 4};
-    time_ends_warn(&same, NULL);
-    time_ends_warn(&same, &run);
+    struct time_ends ends = {0}, none = {0};
+    for (int i = 0; i < N; i++) {
+        same[i] = FAR;
+        spread[i] = FAR + i;
+        mixed[i] = i < 5 ? INT64_C(1000) * FAR : FAR + i;
+    }
+    time_ends_add(&ends, same, N);
+    time_ends_merge(&ends, &none); /* nothing changes */
+    time_ends_warn(&ends, NULL);
+    time_ends_warn(&ends, &run);
     run.warn = count_warning;
     run.warn_self = &n;
-    time_ends_warn(&same, &run);
+    time_ends_warn(&ends, &run);
     assert_int_equal(n, 1);
-    time_ends_warn(&mixed, &run);
+    memset(&ends, 0, sizeof ends);
+    time_ends_add(&ends, mixed, N);
+    time_ends_warn(&ends, &run);
+    assert_int_equal(n, 2);
+    memset(&ends, 0, sizeof ends);
+    time_ends_add(&ends, spread, N);
+    time_ends_warn(&ends, &run); /* nothing to warn of */
     assert_int_equal(n, 2);
 }
 
