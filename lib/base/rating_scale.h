@@ -1,6 +1,6 @@
 /*
  * Whether ratings can be on the scale of a model: a few beyond its ends are ordinary, since nobody
- * had given them before; that most of them are there, or far off, is another scale. The one rule
+ * had given them before, and said; that most of them are there, or far off, is another scale. The one rule
  * for everything that is brought to a model: test sets, validation sets, histories, own ratings.
  */
 #ifndef DPMF_BASE_RATING_SCALE_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So few ratings say little: one may be a slip, and a handful may all lie at an end. */
+/* So few ratings say little: one may be a slip, and most of a handful may lie at an end. */
 enum { RATING_SCALE_SOME = 3, RATING_SCALE_FEW = 10 };
 
 /* Ratings counted against a scale, which begins with its ends alone. */
@@ -29,14 +29,9 @@ static inline void rating_scale_add(struct rating_scale *scale, double rating) {
 /* @return whether these ratings are on another scale; never where all the model's were equal */
 static inline bool rating_scale_is_other(const struct rating_scale *scale) {
     if (!(scale->max > scale->min)) return false;
-    return (scale->n >= RATING_SCALE_SOME && 2 * scale->far > scale->n) ||
+    return (scale->n >= RATING_SCALE_SOME &&
+            (2 * scale->far > scale->n || scale->outside == scale->n)) ||
            (scale->n >= RATING_SCALE_FEW && 2 * scale->outside > scale->n);
-}
-
-/* @return whether so many are beyond the scale that it is worth a warning */
-static inline bool rating_scale_is_doubtful(const struct rating_scale *scale) {
-    if (!(scale->max > scale->min)) return false;
-    return scale->far > 0 || 10 * scale->outside > scale->n;
 }
 
 #endif

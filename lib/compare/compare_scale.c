@@ -73,7 +73,6 @@ int compare_scale(const struct dpmf_store *store, double min, double max, const 
     int code = count(store, &scale, error);
     if (code < 0) return code;
     if (rating_scale_is_other(&scale)) return refuse(store, &scale, whose, ends, error);
-    if (!rating_scale_is_doubtful(&scale)) return 0;
     snprintf(text, sizeof text,
              "%llu of %llu ratings are outside the scale of %s, %s; they are taken as they are",
              (unsigned long long)scale.outside, (unsigned long long)scale.n, whose, ends);

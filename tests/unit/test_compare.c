@@ -112,25 +112,24 @@ static struct rating_scale scale_of(double min, double max, double rating, int n
 
 static void test_scale(void **state) {
     (void)state;
-    struct rating_scale scale = scale_of(1, 5, 0.5, 9, 3, 0); /* few, and near */
+    struct rating_scale scale = scale_of(1, 5, 0.5, 8, 3, 1); /* few, and near */
     assert_false(rating_scale_is_other(&scale));
-    assert_true(rating_scale_is_doubtful(&scale));
+    scale = scale_of(1, 5, 7, 3, 9, 0); /* few, but all of them */
+    assert_true(rating_scale_is_other(&scale));
+    scale = scale_of(1, 5, 7, 2, 9, 0);
+    assert_false(rating_scale_is_other(&scale));
     scale = scale_of(1, 5, 0.5, 10, 3, 9); /* many, and most of them */
     assert_true(rating_scale_is_other(&scale));
     scale = scale_of(1, 5, 0.5, 10, 3, 10);
     assert_false(rating_scale_is_other(&scale));
-    scale = scale_of(1, 5, 0.5, 1, 3, 9); /* ordinary */
-    assert_false(rating_scale_is_doubtful(&scale));
     scale = scale_of(1, 5, 100, 2, 3, 1); /* a few, and far */
     assert_true(rating_scale_is_other(&scale));
     scale = scale_of(1, 5, 100, 2, 3, 0);
     assert_false(rating_scale_is_other(&scale));
     scale = scale_of(1, 5, 100, 1, 3, 1000); /* a slip */
     assert_false(rating_scale_is_other(&scale));
-    assert_true(rating_scale_is_doubtful(&scale));
     scale = scale_of(4, 4, 100, 100, 3, 0); /* no scale at all */
     assert_false(rating_scale_is_other(&scale));
-    assert_false(rating_scale_is_doubtful(&scale));
 }
 
 static void test_narrow(void **state) {

@@ -31,3 +31,9 @@ dpmf recommend m.s --all-users --history percent.csv
 printf 'item,rating\n1,100\n2,20\n3,60\n' >mine.csv
 dpmf recommend m.s --ratings mine.csv
 echo "exit $?"
+# one in a hundred beyond the scale is said; three of one's own that are all off are refused
+map 'NR < 5 ? 0 : $3' | head -n 300 >zeros.csv
+dpmf evaluate m.s zeros.csv | grep ratings
+dpmf predict m.s --ratings 1:10,2:7,3:9 --item 5
+echo "status $?"
+dpmf predict m.s --ratings 1:10,2:7,3:4 --item 5 2>&1 | grep -o 'outside.*'
