@@ -440,7 +440,8 @@ struct dpmf_arrays {
     uint64_t n_users, n_items;      /* number of users and of items */
     const int64_t *users, *items;   /* number of the user and of the item of each rating */
     const double *ratings;          /* values: ratings, or counts of events */
-    const float *ratings32;         /* the same, where `ratings` is NULL; for events both may be */
+    const float *ratings32;         /* the same, where `ratings` is NULL, each the number that its
+                                       shortest text says, as 0.7; for events both may be NULL */
     const int64_t *times;           /* seconds since 1970; NULL: there are none */
     const char *user_id_bytes;      /* texts of the users' ids, one after the other */
     const int64_t *user_id_offsets; /* n_users + 1 places in them */

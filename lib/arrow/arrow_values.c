@@ -1,11 +1,13 @@
 /*
  * Stretches of columns at once, each type by a loop of its own: a value costs a load and no call.
- * What is read is what arrow_cell_read reads. Fed by the readers of this folder; feeds
+ * What is read is what arrow_cell_read reads; floats are widened by their texts. Fed by the readers of this folder; feeds
  * arrow_source.c.
  */
 #include "arrow/arrow_values.h"
 
 #include <string.h>
+
+#include "base/number.h"
 
 static bool has_no_null(const struct arrow_column *column, int64_t begin, int n) {
     if (!column->validity) return true;
@@ -58,6 +60,16 @@ bool arrow_values_whole(const struct arrow_column *column, int64_t begin, int n,
     }
 }
 
+/* As their texts would be read: 0.7 is not 0.699999988079071. */
+static void copy_floats(const struct arrow_column *column, int64_t begin, int n, double *out) {
+    const char *at = values_at(column, begin, sizeof(float));
+    for (int i = 0; i < n; i++) {
+        float value;
+        memcpy(&value, at + (size_t)i * sizeof value, sizeof value);
+        out[i] = number_widen_float(value);
+    }
+}
+
 bool arrow_values_real(const struct arrow_column *column, int64_t begin, int n, double *out) {
     if (column->dictionary || !has_no_null(column, begin, n)) return false;
     switch (column->type.kind) {
@@ -69,7 +81,7 @@ bool arrow_values_real(const struct arrow_column *column, int64_t begin, int n, 
     case ARROW_UINT32: COPY(uint32_t, double); return true;
     case ARROW_INT64: COPY(int64_t, double); return true;
     case ARROW_UINT64: COPY(uint64_t, double); return true;
-    case ARROW_FLOAT32: COPY(float, double); return true;
+    case ARROW_FLOAT32: copy_floats(column, begin, n, out); return true;
     case ARROW_FLOAT64: COPY(double, double); return true;
     default: return false;
     }

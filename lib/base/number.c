@@ -612,6 +612,23 @@ double number_widen_float(float value) {
     return signbit(value) ? -wide_value : wide_value;
 }
 
+/* Of eight places and less, one decimal is always nearer than half the distance to the next
+ * binary16, which is at least 2^-24. Below a power of two, that distance is half as long. */
+double number_widen_half(double value) {
+    const double magnitude = fabs(value);
+    if (!isfinite(value) || magnitude >= 2048) return value;
+    int exponent = magnitude > 0 ? ilogb(magnitude) : -14;
+    if (exponent < -14) exponent = -14;
+    const double above = ldexp(1, exponent - 11),
+                 below = exponent > -14 && magnitude == ldexp(1, exponent) ? above / 2 : above;
+    for (int places = 0; places <= 8; places++) {
+        const double near = nearbyint(magnitude * power_of_ten[places]) / power_of_ten[places];
+        if (near - magnitude < above && magnitude - near < below)
+            return signbit(value) ? -near : near;
+    }
+    return value;
+}
+
 /* ---- the public helpers ---------------------------------------------------------------------- */
 
 int dpmf_parse_double(const char *text, double *value) {

@@ -50,4 +50,7 @@ size_t number_format_float(float value, char *text);
  * as it is. */
 double number_widen_float(float value);
 
+/* The same for the value of a binary16, which is whole from 2^11 on: 0.7 of 0.7001953125. */
+double number_widen_half(double value);
+
 #endif

@@ -16,6 +16,7 @@
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "ratings/database_source.h"
 #include "ratings/field_text.h"
 #include "ratings/import.h"
@@ -225,12 +226,21 @@ static bool decimal_rating(const struct arrow_cell *cell, int scale, double *rat
     return field_rating(text, (size_t)n, rating) == NUMBER_OK;
 }
 
+/* A float of 32 or 16 bits is the number that its text says: 0.7, not 0.699999988079071. */
+static double widened(const struct arrow_column *column, double real) {
+    switch (arrow_column_type(column)->kind) {
+    case ARROW_FLOAT32: return number_widen_float((float)real);
+    case ARROW_FLOAT16: return number_widen_half(real);
+    default: return real;
+    }
+}
+
 static bool take_rating(struct row *row, double *rating) {
     const struct arrow_column *column = &row->batch->column[COLUMN_RATING];
     struct arrow_cell cell;
     arrow_cell_read(column, row->at, &cell);
     switch (cell.kind) {
-    case ARROW_CELL_REAL: *rating = cell.real; return true;
+    case ARROW_CELL_REAL: *rating = widened(column, cell.real); return true;
     case ARROW_CELL_WHOLE: *rating = (double)cell.whole; return true;
     case ARROW_CELL_UNSIGNED: *rating = (double)cell.unsigned_whole; return true;
     case ARROW_CELL_TEXT:

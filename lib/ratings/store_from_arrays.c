@@ -11,6 +11,7 @@
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "dpmf_text.h"
 #include "ratings/import.h"
 #include "ratings/source.h"
@@ -146,7 +147,7 @@ static bool add_rating(const struct dpmf_arrays *arrays, const struct side *user
     char(*numbers)[NUMBER_MAX] = chunk->numbers[batch->n];
     struct record record = {
         .rating = arrays->ratings     ? arrays->ratings[r]
-                  : arrays->ratings32 ? (double)arrays->ratings32[r]
+                  : arrays->ratings32 ? number_widen_float(arrays->ratings32[r])
                                       : 1,
         .time = arrays->times ? arrays->times[r] : STORE_NO_TIME,
     };

@@ -222,6 +222,8 @@ class Copies(unittest.TestCase):
         for kind in (np.float64, np.float32):
             ratings = np.ones(10, dtype=kind)
             self.assertIs(ratings_of(ratings, False), ratings)
+        half = np.array([0.7, 4.5], dtype=np.float16)  # the first is 0.7001953125
+        self.assertEqual(ratings_of(half, False).tolist(), [0.7, 4.5])
         self.assertIs(number(whole, "users").numbers, whole)
         read_only = np.arange(10)
         read_only.flags.writeable = False

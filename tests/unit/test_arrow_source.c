@@ -62,7 +62,7 @@ static int take(void *self, const struct record *records, int n, struct dpmf_err
         char time[32] = "-";
         if (r->time != STORE_NO_TIME) snprintf(time, sizeof time, "%lld", (long long)r->time);
         lines->n += (size_t)snprintf(lines->text + lines->n, sizeof lines->text - lines->n,
-                                     "%.*s,%.*s,%g,%s\n", (int)r->user_length, r->user,
+                                     "%.*s,%.*s,%.15g,%s\n", (int)r->user_length, r->user,
                                      (int)r->item_length, r->item, r->rating, time);
     }
     return 0;
@@ -248,6 +248,21 @@ static void numbers_of_all_kinds(void **state) {
     expect(table_of(text_users, halves, no_times), rated);
     const struct made_column decimals = {.format = "d:10,2", .buffer = {NULL, decimal}};
     expect(table_of(text_users, decimals, no_times), rated);
+}
+
+/* What stands for a decimal of few digits is this decimal, so that likes and ranges apply. */
+static void floats_as_decimals(void **state) {
+    static const float f32[] = {0.7f, -0.6f, 0.1f, 16777216};
+    static const uint16_t half[] = {0x399a, 0xb8cd, 0x2e66, 0x6800};
+    (void)state;
+    const struct made_column floats = {.format = "f", .buffer = {NULL, f32}};
+    expect(table_of(text_users, floats, no_times),
+           "ann,7,0.7,-\nbob,-8,-0.6,-\ncleo,9,0.1,-\n"
+           "a longer name than twelve,9223372036854775807,16777216,-\n");
+    const struct made_column halves = {.format = "e", .buffer = {NULL, half}};
+    expect(table_of(text_users, halves, no_times),
+           "ann,7,0.7,-\nbob,-8,-0.6,-\ncleo,9,0.1,-\n"
+           "a longer name than twelve,9223372036854775807,2048,-\n");
 }
 
 /* A float is an id while no other whole number is read as the same one. */
@@ -657,6 +672,7 @@ int main(void) {
         cmocka_unit_test(texts),
         cmocka_unit_test(dictionaries),
         cmocka_unit_test(numbers_of_all_kinds),
+        cmocka_unit_test(floats_as_decimals),
         cmocka_unit_test(floats_as_ids),
         cmocka_unit_test(footers),
         cmocka_unit_test(times),

@@ -345,6 +345,32 @@ static void test_widen_float(void **state) {
     assert_true(isnan(number_widen_float(NAN)));
 }
 
+/* The nearest value of 11 bits, of which the last is worth no less than 2^-24. */
+static double nearest_half(double value) {
+    int exponent = value == 0 ? -14 : ilogb(value);
+    if (exponent < -14) exponent = -14;
+    return ldexp(nearbyint(ldexp(value, 10 - exponent)), exponent - 10);
+}
+
+static void test_widen_half(void **state) {
+    (void)state;
+    for (int i = -999; i <= 999; i++) {
+        assert_true(number_widen_half(nearest_half(i / 10.0)) == i / 10.0);
+        if (abs(i) < 800) assert_true(number_widen_half(nearest_half(i / 100.0)) == i / 100.0);
+    }
+    for (int exponent = -14; exponent <= 15; exponent++)
+        for (int i = 1024; i < 2048; i++) {
+            const double value = ldexp(i, exponent - 10), widened = number_widen_half(value);
+            assert_true(nearest_half(widened) == value);
+        }
+    for (int i = 1; i < 1024; i++)
+        assert_true(nearest_half(number_widen_half(ldexp(i, -24))) == ldexp(i, -24));
+    assert_true(bytes_of_double(number_widen_half(-0.0)) == bytes_of_double(-0.0));
+    assert_true(number_widen_half(65504) == 65504);
+    assert_true(number_widen_half(INFINITY) == (double)INFINITY);
+    assert_true(isnan(number_widen_half(NAN)));
+}
+
 static void test_int64(void **state) {
     (void)state;
     static const int64_t values[] = {0, 1, -1, 10, 1234567890123, INT64_MAX, INT64_MIN};
@@ -600,6 +626,7 @@ int main(void) {
         cmocka_unit_test(test_format_is_shortest),
         cmocka_unit_test(test_format_float),
         cmocka_unit_test(test_widen_float),
+        cmocka_unit_test(test_widen_half),
         cmocka_unit_test(test_int64),
         cmocka_unit_test(test_size),
         cmocka_unit_test(test_public_parsers),

@@ -124,26 +124,34 @@ static void test_same_as_text(void **state) {
     free_ratings(&made);
 }
 
-/* A rating is kept as it is: 3.7 is not the nearest float. */
+/* A rating is kept as it is: 3.7 is not the nearest float, and a float is what its text says. */
 static void test_doubles_are_exact(void **state) {
     (void)state;
     static const int64_t users[] = {0}, items[] = {0};
     static const double ratings[] = {3.7};
-    const struct dpmf_arrays arrays = {.size = sizeof arrays,
-                                       .n = 1,
-                                       .n_users = 1,
-                                       .n_items = 1,
-                                       .users = users,
-                                       .items = items,
-                                       .ratings = ratings};
-    struct dpmf_store *store;
-    assert_int_equal(dpmf_store_from_arrays(&arrays, NULL, NULL, &store, NULL), 0);
-    assert_int_equal(dpmf_store_export_csv(store, "exact.csv", -1, NULL, NULL, NULL), 0);
-    dpmf_store_close(store);
-    size_t n;
-    char *text = temp_dir_read("exact.csv", &n);
-    assert_string_equal(text, "user,item,rating\n0,0,3.7\n");
-    free(text);
+    static const float ratings32[] = {3.7F};
+    struct dpmf_arrays arrays = {.size = sizeof arrays,
+                                 .n = 1,
+                                 .n_users = 1,
+                                 .n_items = 1,
+                                 .users = users,
+                                 .items = items,
+                                 .ratings = ratings};
+    for (int is_short = 0; is_short < 2; is_short++) {
+        struct dpmf_store *store;
+        if (is_short) {
+            arrays.ratings = NULL;
+            arrays.ratings32 = ratings32;
+        }
+        assert_int_equal(dpmf_store_from_arrays(&arrays, NULL, NULL, &store, NULL), 0);
+        assert_int_equal(dpmf_store_export_csv(store, "exact.csv", -1, NULL, NULL, NULL), 0);
+        dpmf_store_close(store);
+        size_t n;
+        char *text = temp_dir_read("exact.csv", &n);
+        assert_string_equal(text, "user,item,rating\n0,0,3.7\n");
+        free(text);
+        assert_int_equal(remove("exact.csv"), 0);
+    }
 }
 
 static void test_ids_of_any_text(void **state) {

@@ -180,6 +180,8 @@ def _number_array(column: Column) -> Optional[npt.NDArray[Any]]:
     if isinstance(values, np.ndarray):
         if values.dtype.kind not in "iuf":
             return None
+        if values.dtype == np.float16:  # 0.7, not 0.7001953125
+            return values.astype(str).astype(np.float64)
         is_float = values.dtype in (np.float32, np.float64)
         return np.ascontiguousarray(values, dtype=None if is_float else np.float64)
     try:
