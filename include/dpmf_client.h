@@ -1007,8 +1007,12 @@ struct dpmf_diary_info {
     uint64_t trifles;    /* rows left out: heard for less than 30 seconds, trailers, podcasts */
     size_t sure, likely, unsure, none; /* entries by their match; chosen ones are sure */
     uint64_t files;                    /* files read out of archives */
-    uint64_t files_left; /* other files of archives, which are not histories: not read */
-    uint64_t spare[2];
+    uint64_t files_left;    /* other files of archives, which are not histories: not read */
+    uint32_t again;         /* ratings of a title that was rated in another row too */
+    uint32_t again_undated; /* those of them that have no date which is understood, here or there:
+                               the last row counts */
+    const char *unused;     /* columns of a table of no known service that are not used, with commas
+                           between them; "" where there are none; lives until the next change */
 };
 
 /* Names the service that a file is from: "letterboxd", "imdb", "goodreads", "storygraph", "trakt",

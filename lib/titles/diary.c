@@ -377,6 +377,7 @@ void dpmf_diary_info(const struct dpmf_diary *diary, struct dpmf_diary_info *inf
     if (!info) return;
     *info = diary ? diary->info : (struct dpmf_diary_info){0};
     if (!diary) return;
+    info->unused = diary->unused;
     info->entries = diary->n;
     for (size_t i = 0; i < diary->n; i++) {
         info->rated += isnan(diary->entries[i].rating) ? 0 : 1;
@@ -427,13 +428,13 @@ bool dpmf_diary_entry(const struct dpmf_diary *diary, size_t i, struct dpmf_diar
 struct sorted_rating {
     uint64_t item;
     size_t entry;
-    const char *date;
+    int64_t time;
 };
 
 static int compare_ratings(const void *a, const void *b) {
     const struct sorted_rating *x = a, *y = b;
     if (x->item != y->item) return x->item < y->item ? -1 : 1;
-    const int order = memcmp(x->date, y->date, DIARY_DATE);
+    const int order = (x->time > y->time) - (x->time < y->time);
     return order != 0 ? order : (x->entry > y->entry) - (x->entry < y->entry);
 }
 
@@ -454,7 +455,7 @@ int64_t dpmf_diary_ratings(const struct dpmf_diary *diary, struct dpmf_own_ratin
     for (size_t i = 0; i < diary->n; i++) {
         const struct diary_entry *entry = &diary->entries[i];
         if (entry->item != UINT64_MAX && !isnan(own_rating(diary, entry)))
-            sorted[count++] = (struct sorted_rating){entry->item, i, entry->date};
+            sorted[count++] = (struct sorted_rating){entry->item, i, entry->time};
     }
     qsort(sorted, count, sizeof *sorted, compare_ratings);
     for (size_t i = 0; i < count; i++) /* the last of each item, which is the newest */

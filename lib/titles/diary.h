@@ -6,6 +6,7 @@
 #define DPMF_TITLES_DIARY_H
 
 #include "dpmf_client.h"
+#include "titles/diary_date.h"
 #include "titles/title_match.h"
 
 /* What kind of things a service is about, which decides how they are matched. */
@@ -23,7 +24,8 @@ struct diary_service {
 /* A row of a file. Its texts live until the next one. */
 struct diary_record {
     const struct diary_service *service;
-    struct title_part title, other, creator, album, id, date;
+    struct title_part title, other, creator, album, id;
+    int64_t time; /* in seconds since 1970; DIARY_NO_TIME: unknown */
     int32_t year;
     double rating; /* NaN: none */
     uint64_t plays;
@@ -32,7 +34,7 @@ struct diary_record {
     bool is_trifle; /* a trailer, a podcast, a few seconds of a song */
 };
 
-enum { DIARY_DATE = 10 };
+enum { DIARY_UNUSED = 200 };
 
 /* Where a text is among all texts of a diary: they may move. */
 struct diary_text {
@@ -44,7 +46,7 @@ struct diary_entry {
     struct diary_text title, other, creator, album, id;
     int32_t year;
     double rating;
-    char date[DIARY_DATE]; /* date of the rating: year, month, day; zeros: unknown */
+    int64_t time; /* time of the rating */
     uint64_t plays;
     int64_t line;
     enum dpmf_match match;
@@ -61,6 +63,7 @@ struct dpmf_diary {
     uint32_t *slots; /* a hash table of entries: number + 1, or 0 */
     size_t n_slots;
     struct dpmf_diary_info info;
+    char unused[DIARY_UNUSED]; /* columns that are not used, "" where there are none */
 
     /* The owner of the history, where a service names its people, over all its files. */
     const struct diary_service *person_service; /* NULL: nobody is named yet */

@@ -166,24 +166,19 @@ void diary_record_reject(struct dpmf_diary *diary, int64_t line, const char *fau
     diary->info.fault = fault;
 }
 
-/* Year, month and day of 2020-01-31, 2020/01/31 and whatever goes on after that; else zeros. */
-static void take_date(const struct title_part *date, char out[DIARY_DATE]) {
-    memset(out, 0, DIARY_DATE);
-    if (date->n < DIARY_DATE) return;
-    for (size_t i = 0; i < DIARY_DATE; i++) {
-        const bool is_digit = date->text[i] >= '0' && date->text[i] <= '9';
-        if (is_digit != (i != 4 && i != 7)) return;
-    }
-    memcpy(out, date->text, DIARY_DATE);
-    out[4] = out[7] = '-';
-}
-
-static void join(struct diary_entry *known, const struct diary_entry *entry) {
+/* The newer of two ratings counts; where one has no time, the one that comes later. */
+static void join(struct dpmf_diary *diary, struct diary_entry *known,
+                 const struct diary_entry *entry) {
+    const bool has_times = entry->time != DIARY_NO_TIME && known->time != DIARY_NO_TIME;
     known->plays += entry->plays;
     if (isnan(entry->rating)) return;
-    if (!isnan(known->rating) && memcmp(entry->date, known->date, DIARY_DATE) < 0) return;
+    if (!isnan(known->rating)) {
+        diary->info.again++;
+        diary->info.again_undated += !has_times;
+        if (has_times && entry->time < known->time) return;
+    }
     known->rating = entry->rating;
-    memcpy(known->date, entry->date, DIARY_DATE);
+    known->time = entry->time;
 }
 
 static bool keep_texts(struct dpmf_diary *diary, const struct diary_record *record,
@@ -200,11 +195,11 @@ static int add_entry(struct dpmf_diary *diary, const struct diary_record *record
     struct diary_entry entry = {.service = record->service,
                                 .year = record->year,
                                 .rating = record->rating,
+                                .time = record->time,
                                 .plays = record->plays,
                                 .line = record->line,
                                 .item = UINT64_MAX};
     const size_t texts_before = diary->texts_size;
-    take_date(&record->date, entry.date);
     if (diary->n >= ENTRIES_MAX)
         return error_set(error, DPMF_ERR_INPUT_TOO_MANY, "the file has too many titles");
     if (!keep_texts(diary, record, &entry) || !grow_slots(diary) ||
@@ -212,7 +207,7 @@ static int add_entry(struct dpmf_diary *diary, const struct diary_record *record
         return error_no_memory(error);
     const size_t slot = find_slot(diary, &entry);
     if (diary->slots[slot] != 0) {
-        join(&diary->entries[diary->slots[slot] - 1], &entry);
+        join(diary, &diary->entries[diary->slots[slot] - 1], &entry);
         diary->texts_size = texts_before;
         return 0;
     }

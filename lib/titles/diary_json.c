@@ -162,18 +162,19 @@ static int take_record(struct dpmf_diary *diary, struct list *list, const char *
     }
     const struct title_part *year = &list->value[SLOT_YEAR];
     const bool is_nameless = is_music(list) ? list->value[SLOT_TITLE].n == 0 : !list->is_film;
-    struct diary_record record = {.service = diary_service_find(list->service),
-                                  .title = list->value[SLOT_TITLE],
-                                  .creator = list->value[SLOT_CREATOR],
-                                  .album = list->value[SLOT_ALBUM],
-                                  .id = list->value[SLOT_ID],
-                                  .date = list->value[SLOT_DATE],
-                                  .year = year->n > 0 ? title_year(year->text, year->n) : 0,
-                                  .rating = list->is_episode || is_music(list) ? NAN : rating,
-                                  .plays = count_plays(plays),
-                                  .line = list->line,
-                                  .is_wish = list->value[SLOT_WISH].n > 0,
-                                  .is_trifle = is_nameless || heard < HEARD_MS};
+    struct diary_record record = {
+        .service = diary_service_find(list->service),
+        .title = list->value[SLOT_TITLE],
+        .creator = list->value[SLOT_CREATOR],
+        .album = list->value[SLOT_ALBUM],
+        .id = list->value[SLOT_ID],
+        .time = diary_date_read(list->value[SLOT_DATE].text, list->value[SLOT_DATE].n, 0),
+        .year = year->n > 0 ? title_year(year->text, year->n) : 0,
+        .rating = list->is_episode || is_music(list) ? NAN : rating,
+        .plays = count_plays(plays),
+        .line = list->line,
+        .is_wish = list->value[SLOT_WISH].n > 0,
+        .is_trifle = is_nameless || heard < HEARD_MS};
     if (record.is_trifle) record.title = (struct title_part){"-", 1}; /* counted, and not kept */
     return diary_record_add(diary, &record, error);
 }

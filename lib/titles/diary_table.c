@@ -4,6 +4,7 @@
  */
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,7 +16,7 @@
 #include "base/person_names.h"
 #include "titles/diary.h"
 
-enum { COLUMNS_MAX = 64, PERSON_NAME = 80, LOOK_BYTES = 1 << 16, NAMES_MAX = 3, ROLE_NONE = -1 };
+enum { COLUMNS_MAX = 64, PERSON_NAME = 80, LOOK_BYTES = 1 << 16, NAMES_MAX = 10, ROLE_NONE = -1 };
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -125,6 +126,15 @@ struct layout {
     const char *names[ROLES][NAMES_MAX];
 };
 
+/* In tables of no known service, the first of these that is there. */
+#define RATING_NAMES                                                                               \
+    { "rating", "myrating", "yourrating", "score", "myscore", "stars", "grade" }
+#define DATE_NAMES                                                                                 \
+    {                                                                                              \
+        "daterated", "ratedat", "ratedon", "watcheddate", "dateread", "watchedat",                 \
+            "lastwatchedat", "timestamp", "date", "time"                                           \
+    }
+
 static const struct layout layouts[] = {
     {.service = "letterboxd",
      .needs = {"letterboxduri", "name"},
@@ -187,21 +197,25 @@ static const struct layout layouts[] = {
                [ROLE_PLAYS] = {"plays", "playcount"}}},
     {.service = "dpmf",
      .needs = {"item", "rating", "title"},
-     .names = {[ROLE_TITLE] = {"title"}, [ROLE_RATING] = {"rating"}, [ROLE_ID] = {"item"}}},
+     .names = {[ROLE_TITLE] = {"title"},
+               [ROLE_RATING] = {"rating"},
+               [ROLE_ID] = {"item"},
+               [ROLE_DATE] = DATE_NAMES}},
     {.service = "titles",
      .needs = {"title"},
      .names = {[ROLE_TITLE] = {"title"},
                [ROLE_YEAR] = {"year", "releaseyear"},
-               [ROLE_RATING] = {"rating", "score", "stars"},
+               [ROLE_RATING] = RATING_NAMES,
                [ROLE_CREATOR] = {"author", "artist", "creator"},
                [ROLE_ID] = {"item", "itemid", "id"},
-               [ROLE_DATE] = {"date"},
+               [ROLE_DATE] = DATE_NAMES,
                [ROLE_PLAYS] = {"plays", "playcount", "count"}}},
     {.service = "titles",
      .needs = {"name", "year"},
      .names = {[ROLE_TITLE] = {"name"},
                [ROLE_YEAR] = {"year"},
-               [ROLE_RATING] = {"rating", "score", "stars"}}},
+               [ROLE_RATING] = RATING_NAMES,
+               [ROLE_DATE] = DATE_NAMES}},
 };
 
 /* Tables of somebody's that name people are for the reader of ratings. */
@@ -248,6 +262,10 @@ struct table {
     const struct layout *layout;
     int column[ROLES]; /* or ROLE_NONE */
     bool has_names;    /* its first row is names */
+    unsigned order;    /* what its dates say of day and month */
+
+    int answers[COLUMNS_MAX]; /* columns of yes and no */
+    size_t n_answers;
 
     /* Other columns whose names could be of people: each must have one value. */
     struct people_column {
@@ -375,16 +393,29 @@ static struct title_part without_apostrophe(struct title_part title) {
     return title;
 }
 
+/* Whether a column such as "liked" has a no in this row: without a rating, the row would count as a
+ * yes. */
+static bool says_no(const struct table *table, const struct rows *rows) {
+    static const char *const words_of_no[] = {"no", "n", "false", "f", "0", "0.0"};
+    for (size_t i = 0; i < table->n_answers; i++) {
+        if ((size_t)table->answers[i] >= rows->n_fields) continue;
+        for (size_t j = 0; j < sizeof words_of_no / sizeof words_of_no[0]; j++)
+            if (is_status(&rows->field[table->answers[i]], words_of_no[j])) return true;
+    }
+    return false;
+}
+
 static int take_row(struct dpmf_diary *diary, const struct table *table, const struct rows *rows,
                     struct dpmf_error *error) {
     const struct title_part *year = cell(table, rows, ROLE_YEAR);
+    const struct title_part *date = cell(table, rows, ROLE_DATE);
     struct diary_record record = {.service = diary_service_find(table->layout->service),
                                   .title = without_apostrophe(*cell(table, rows, ROLE_TITLE)),
                                   .other = *cell(table, rows, ROLE_OTHER),
                                   .creator = *cell(table, rows, ROLE_CREATOR),
                                   .album = *cell(table, rows, ROLE_ALBUM),
                                   .id = *cell(table, rows, ROLE_ID),
-                                  .date = *cell(table, rows, ROLE_DATE),
+                                  .time = diary_date_read(date->text, date->n, table->order),
                                   .year = title_year(year->text, year->n),
                                   .plays = read_plays(cell(table, rows, ROLE_PLAYS)),
                                   .line = rows->line,
@@ -394,18 +425,53 @@ static int take_row(struct dpmf_diary *diary, const struct table *table, const s
         diary_record_reject(diary, rows->line, "the rating is not a number");
         return 0;
     }
+    if (isnan(record.rating) && says_no(table, rows)) {
+        diary_record_reject(diary, rows->line,
+                            "a column says no, as of a title that was not liked or not watched");
+        return 0;
+    }
     record.is_wish |= table->column[ROLE_RANK] >= 0 && isnan(record.rating);
     return diary_record_add(diary, &record, error);
 }
 
 /* ---- a table --------------------------------------------------------------------------------- */
 
+static bool is_used(const struct table *table, size_t column) {
+    bool used = false;
+    for (size_t role = 0; role < ROLES; role++) used |= table->column[role] == (int)column;
+    return used;
+}
+
+static bool is_answer(const struct title_part *name) {
+    static const char *const names[] = {"liked",    "like",      "likes",    "watched", "seen",
+                                        "read",     "heard",     "played",   "owned",   "favourite",
+                                        "finished", "completed", "favorite", "loved"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (is_name(name, names[i])) return true;
+    return false;
+}
+
+/* Finds the columns that are not used, by the row of names; of a known service nobody misses
+ * them. */
+static void find_unused(struct dpmf_diary *diary, struct table *table, const struct rows *rows) {
+    size_t n = strlen(diary->unused);
+    if (diary_service_find(table->layout->service)->kind != DIARY_ANY) return;
+    for (size_t i = 0; i < rows->n_fields; i++) {
+        const struct title_part *name = &rows->field[i];
+        if (is_used(table, i) || name->n == 0) continue;
+        if (is_answer(name)) table->answers[table->n_answers++] = (int)i;
+        if (n + name->n + 3 > sizeof diary->unused) continue;
+        n += (size_t)snprintf(diary->unused + n, sizeof diary->unused - n, "%s%.*s",
+                              n > 0 ? ", " : "", (int)name->n, name->text);
+    }
+}
+
 /* Finds the columns that could name people, by the row of names. */
 static void find_people(struct table *table, const struct rows *rows) {
     for (size_t i = 0; i < rows->n_fields; i++) {
         const struct title_part *name = &rows->field[i];
-        bool is_known = table->layout->no_person && is_name(name, table->layout->no_person);
-        for (size_t role = 0; role < ROLES; role++) is_known |= table->column[role] == (int)i;
+        const bool is_known = is_used(table, i) ||
+                              (table->layout->no_person && is_name(name, table->layout->no_person));
         if (is_known || !column_could_name_person(name->text, name->n)) continue;
         struct people_column *people = &table->people[table->n_people++];
         people->column = (int)i;
@@ -434,6 +500,17 @@ static int check_person(struct dpmf_diary *diary, struct table *table, const str
                               cell(table, rows, ROLE_PERSON), &profile, name, rows->line, error);
 }
 
+/* Looks at all dates for what comes first, the day or the month, and goes back to the first row. */
+static void find_order(struct table *table, struct rows *rows) {
+    const struct rows begin = *rows;
+    if (table->column[ROLE_DATE] < 0) return;
+    while (rows_next(rows)) {
+        const struct title_part *date = cell(table, rows, ROLE_DATE);
+        table->order |= diary_date_order(date->text, date->n);
+    }
+    *rows = begin;
+}
+
 static int read_rows(struct dpmf_diary *diary, struct table *table, struct rows *rows,
                      const char *name, struct dpmf_error *error) {
     bool is_first = table->has_names;
@@ -446,6 +523,7 @@ static int read_rows(struct dpmf_diary *diary, struct table *table, struct rows 
         }
         if (is_first || (rows->n_fields == 1 && rows->field[0].n == 0)) { /* names; a blank line */
             if (is_first) find_people(table, rows);
+            if (is_first) find_unused(diary, table, rows);
             is_first = false;
             continue;
         }
@@ -465,6 +543,7 @@ int diary_table_read(struct dpmf_diary *diary, const char *bytes, size_t n, cons
                                       "no known service writes such a table")
                           : error_no_memory(error);
     diary->info.service = table.layout->service;
+    find_order(&table, &rows);
     const int code = read_rows(diary, &table, &rows, name, error);
     free(rows.buffer);
     return code;

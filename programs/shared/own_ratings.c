@@ -84,6 +84,25 @@ static void note_left_out(struct terminal *terminal, const struct dpmf_diary_inf
                             text_count(info->trifles, "row").text);
 }
 
+/* What decides which rating of a title counts, and columns that decide nothing. */
+static void note_columns(struct terminal *terminal, const struct dpmf_diary_info *info) {
+    char text[400];
+    if (info->again_undated > 0) {
+        snprintf(text, sizeof text,
+                 "ratings of a title that was rated again: %s; for %s of them no date is "
+                 "understood, and the last row counts",
+                 text_number(info->again).text, text_number(info->again_undated).text);
+        terminal_warning_print(terminal, text);
+    } else if (info->again > 0) {
+        terminal_note_print(terminal,
+                            "ratings of a title that was rated again: %s; the newest counts",
+                            text_number(info->again).text);
+    }
+    if (info->unused[0] == '\0') return;
+    snprintf(text, sizeof text, "columns not used: %s", info->unused);
+    terminal_warning_print(terminal, text);
+}
+
 static void print_item(const struct catalogue *catalogue, const struct dpmf_model *model,
                        uint64_t item) {
     size_t length;
@@ -127,6 +146,7 @@ static void note_diary(struct invocation *invocation, const struct catalogue *ca
         text_number(info.likely).text, text_number(info.unsure).text, text_number(info.none).text,
         left + info.likely > 0 && !terminal->verbose ? " (-v lists them)" : "");
     note_left_out(terminal, &info);
+    note_columns(terminal, &info);
     if (info.entries == left && catalogue->n == 0)
         terminal_note_print(terminal, "items were compared by their ids: --catalogue FILE names "
                                       "a table of titles");

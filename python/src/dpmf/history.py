@@ -102,6 +102,12 @@ def _warn_left_out(info: Any) -> None:
     if info.bad:
         warn(f"{int(info.bad)} rows could not be read, the first in line {int(info.first_bad)}: "
              f"{ffi.string(info.fault).decode()}")
+    if info.again_undated:
+        warn(f"ratings of a title that was rated again: {int(info.again)}; for "
+             f"{int(info.again_undated)} of them no date is understood, and the last row counts")
+    unused = ffi.string(info.unused).decode(errors="replace")
+    if unused:
+        warn(f"columns not used: {unused}")
 
 
 def read_history(shelf: Shelf, path: Any, titles: Optional[Titles]) -> History:
