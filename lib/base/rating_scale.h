@@ -1,6 +1,6 @@
 /*
- * Whether ratings can be on the scale of a model: a few beyond its ends are ordinary, since nobody
- * had given them before, and said; that most of them are there, or far off, is another scale. The one rule
+ * Whether ratings can be on the scale of a model: a few beyond its ends are warned of, since nobody
+ * had given them before; that most of them are there, or far off, is another scale. The one rule
  * for everything that is brought to a model: test sets, validation sets, histories, own ratings.
  */
 #ifndef DPMF_BASE_RATING_SCALE_H

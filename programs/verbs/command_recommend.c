@@ -58,7 +58,8 @@ const struct verb verb_recommend = {
     .paragraphs =
         {
             "Scores every item of the model for the user and prints the N best, the best first; "
-            "equal scores in the order of the model. Beside the score is the predicted rating. "
+            "equal scores in the order of the model. Beside the score is the predicted rating, "
+            "clamped to the scale of the ratings as predict clamps it; scores are not clamped. "
             "Without --history, items that the user has rated may be among them, and what the "
             "user chooses is not known.",
             SCORE_PARAGRAPH,
@@ -141,6 +142,12 @@ static bool is_release(const struct recommending *r) {
  * ----------------------------------------------------------------------------------
  */
 
+/* A predicted rating as predict prints it: within the scale. NaN stays. */
+static double shown_rating(const struct recommending *r, double rating) {
+    if (rating < r->info.min) return r->info.min;
+    return rating > r->info.max ? r->info.max : rating;
+}
+
 static int print_json(const struct recommending *r, const struct person *person,
                       const struct dpmf_scored_item *items, const double *ratings, size_t n) {
     int status = STATUS_DONE;
@@ -156,7 +163,7 @@ static int print_json(const struct recommending *r, const struct person *person,
         if (title != NULL) dpmf_json_string(json, "title", title);
         dpmf_json_double(json, "score", items[i].score);
         dpmf_json_uint(json, "rank", i + 1);
-        if (!isnan(ratings[i])) dpmf_json_double(json, "rating", ratings[i]);
+        if (!isnan(ratings[i])) dpmf_json_double(json, "rating", shown_rating(r, ratings[i]));
         if (person->is_folded_in) dpmf_json_bool(json, "folded_in", true);
         if (person->is_unknown) dpmf_json_bool(json, "unknown_user", true);
         dpmf_json_end_object(json);
@@ -185,7 +192,7 @@ static void print_csv(const struct recommending *r, const struct dpmf_user_list 
             putchar(',');
             csv_field_print(title != NULL ? title : "", title != NULL ? strlen(title) : 0);
         }
-        if (has_ratings(r)) printf(",%.*f", places_of(r, 6), list->ratings[i]);
+        if (has_ratings(r)) printf(",%.*f", places_of(r, 6), shown_rating(r, list->ratings[i]));
         putchar('\n');
     }
 }
@@ -287,16 +294,19 @@ static void warn_unknown(struct recommending *r, const char *id) {
 static void predict(const struct recommending *r, uint64_t number,
                     const struct dpmf_scored_item *items, double *ratings, size_t n) {
     for (size_t i = 0; i < n; i++)
-        ratings[i] = !has_ratings(r)   ? NAN
-                     : r->user != NULL ? dpmf_user_predict(r->model, r->user, items[i].item)
-                                       : dpmf_model_predict(r->model, number, items[i].item);
+        ratings[i] = shown_rating(r, !has_ratings(r) ? NAN
+                                     : r->user != NULL
+                                         ? dpmf_user_predict(r->model, r->user, items[i].item)
+                                         : dpmf_model_predict(r->model, number, items[i].item));
 }
 
 static int print_items(const struct recommending *r, const struct person *person,
-                       const struct dpmf_scored_item *items, const double *ratings, size_t n) {
+                       struct dpmf_scored_item *items, const double *ratings, size_t n) {
     const bool by_rating = r->order != NULL ? r->order->by_rating : !r->info.has_counts;
     model_use_order_note(r->invocation, r->model, r->order);
     if (command_has(r->invocation, OPTION_JSON)) return print_json(r, person, items, ratings, n);
+    for (size_t i = 0; by_rating && has_ratings(r) && i < n; i++)
+        items[i].score = shown_rating(r, items[i].score);
     model_items_print(r->model, &r->catalogue, by_rating && has_ratings(r) ? "rating" : "score",
                       items, "rating", by_rating || !has_ratings(r) ? NULL : ratings, n);
     return STATUS_DONE;
