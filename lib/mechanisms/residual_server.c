@@ -45,10 +45,9 @@ static void measure_item(const struct residual_moments *moments, double *G, doub
     G[n] = c + shift + G[n] / N;
 }
 
-/* From a sum over users of w om e [u, bias_weight] to one of w om e [u, 1]. */
-static void undo_bias_weight(const struct residual_rule *rule, size_t n_items, size_t D,
-                             double *sums) {
-    for (size_t j = 0; j < n_items; j++) sums[j * D + D - 1] /= rule->bias_weight;
+/* From a sum over users of w om e [u, b] to one of w om e [u, 1]. */
+static void undo_bias_weight(const struct public_model *model, size_t D, double *sums) {
+    for (size_t j = 0; j < model->n_items; j++) sums[j * D + D - 1] /= model->bias_weight[j];
 }
 
 static void measure_items(const struct residual_rule *rule, bool is_first,
@@ -104,7 +103,7 @@ static void filter_rounds(const struct residual_rule *rule, const struct residua
         double N = moments->weight * evidence->N[j] * model->weight[j];
         double precision = N * N / (sigma * sigma), *A = &evidence->A[2 * j];
         double new_v = precision / moments->noise, old_v = rule->memory * A[0];
-        double new_c = precision * rule->bias_weight * rule->bias_weight,
+        double new_c = precision * model->bias_weight[j] * model->bias_weight[j],
                old_c = rule->bias_memory * A[1];
         double *Z = evidence->Z + j * D;
         for (size_t a = 0; a < K; a++)
@@ -122,7 +121,7 @@ int residual_server_step(const struct residual_rule *rule, bool is_first, double
     struct residual_moments moments;
     const double *packed = sums + model->n_items * (model->K - model->n_free + 1);
     residual_moments_read(packed, rule, sigma, is_first, model, evidence, &moments);
-    undo_bias_weight(rule, model->n_items, model->K - model->n_free + 1, sums);
+    undo_bias_weight(model, model->K - model->n_free + 1, sums);
     measure_items(rule, is_first, &moments, model, evidence, sums);
     whiten(rule, is_first, &moments, model, evidence, sums);
     filter_rounds(rule, &moments, sigma, model, evidence, sums);
@@ -166,6 +165,19 @@ static void standardise_column(struct public_model *model, const double *N, size
     }
 }
 
+/* What a rating is worth falls with how often its item is rated, more so for the item's bias than
+ * for its vector; and of a thing that hardly anybody rates a vector is not to be had. */
+static void set_weights(const struct residual_rule *rule, const struct item_evidence *evidence,
+                        struct public_model *model) {
+    const double mean = evidence->total / (double)model->n_items, extreme = 100;
+    for (size_t j = 0; j < model->n_items; j++) {
+        const double x = fmin(fmax(evidence->N[j] / mean, 1 / extreme), extreme);
+        const double known = x / (x + rule->rare);
+        model->weight[j] = pow(x, -rule->popularity) * known;
+        model->bias_weight[j] = rule->bias_weight * pow(x, -rule->bias_popularity) / known;
+    }
+}
+
 int residual_server_start(const struct residual_rule *rule, const struct catalogue *catalogue,
                           struct public_model *model, struct item_evidence *evidence,
                           struct dpmf_error *error) {
@@ -179,9 +191,7 @@ int residual_server_start(const struct residual_rule *rule, const struct catalog
         fill_column(catalogue, model, evidence, k);
         standardise_column(model, evidence->N, k, sqrt(rule->first_variance) * (k < 2 ? 2 : 1));
     }
-    double mean = evidence->total / (double)model->n_items;
-    for (size_t j = 0; j < model->n_items; j++)
-        model->weight[j] = pow(evidence->N[j] / mean, -rule->popularity);
+    set_weights(rule, evidence, model);
     return model->n_free == 0
                ? 0
                : free_columns_fill(model, evidence, catalogue, rule->free_variance, error);

@@ -1,12 +1,13 @@
 /*
  * A user's part in a round. With x = [u, a] and its posterior covariance from user_solve.c,
- * residuals e_j, l the part of u on learned columns and D their number + 1:
+ * residuals e_j, l the part of u on learned columns, b_j the weight of an item's bias and D the
+ * number of learned columns + 1:
  *
  *     Q = gamma / sqrt(D) sqrt(m) (sym([u, a, 1] [u, a, 1]^T), sym(Cov), mean squared residual)
- *     w = 1 / max(|(Q, om_j e_j [l, 1] for all j)|, floor sqrt(D))
+ *     w = 1 / max(|(Q, om_j e_j [l, b_j] for all j)|, floor sqrt(D))
  *
- * contributes w om_j e_j [l, 1] to each item rated, and w Q. The norm is at most 1 by construction;
- * noisy_sum.c does not rely on that.
+ * contributes w om_j e_j [l, b_j] to each item rated, and w Q. The norm is at most 1 by
+ * construction; noisy_sum.c does not rely on that.
  */
 #include "mechanisms/residual_user.h"
 
@@ -62,20 +63,21 @@ void residual_user_contribute(void *self, int worker, const struct private_user 
     g[K + 1] = 1;
     if (round->is_first) adapt_to_first(round, user, g, e);
 
-    const double bias = rule->bias_weight;
-    double *moments = out->values + user->n * D, length2 = bias * bias, norm2 = 0;
+    double *moments = out->values + user->n * D, length2 = 0, norm2 = 0;
     const double h = rule->moment_weight / sqrt((double)D) * sqrt((double)user->n);
     write_moments(g, K, &solution, mean_square, h, moments);
     for (size_t i = 0; i < n_moments; i++) norm2 += moments[i] * moments[i];
     for (size_t a = 0; a < n_learned; a++) length2 += g[a] * g[a];
     for (size_t i = 0; i < user->n; i++) {
+        const double bias = model->bias_weight[user->row[i]];
         e[i] *= model->weight[user->row[i]];
-        norm2 += e[i] * e[i] * length2;
+        norm2 += e[i] * e[i] * (length2 + bias * bias);
     }
     const double w = 1 / fmax(sqrt(norm2), rule->round_floor * sqrt((double)D));
     for (size_t i = 0; i < user->n; i++) e[i] *= w;
-    g[n_learned] = bias;
     model->exact->outer(e, user->n, g, D, out->values);
+    for (size_t i = 0; i < user->n; i++)
+        out->values[i * D + n_learned] = e[i] * model->bias_weight[user->row[i]];
     for (size_t i = 0; i < n_moments; i++) moments[i] *= w;
     out->n_blocks = user->n;
     out->block = user->row;

@@ -312,6 +312,7 @@ static uint64_t public_digest(const struct summing *summing) {
     digest = digest_add(digest, model->c, n * sizeof *model->c);
     if (model->K == 0) return digest;
     digest = digest_add(digest, model->weight, n * sizeof *model->weight);
+    digest = digest_add(digest, model->bias_weight, n * sizeof *model->bias_weight);
     return digest_add(digest, model->rows, n * model->stride * sizeof *model->rows);
 }
 

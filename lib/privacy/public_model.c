@@ -22,9 +22,11 @@ int public_model_init(struct public_model *model, size_t n_items, struct dpmf_er
     *model = (struct public_model){.n_items = n_items, .s2 = 0.9, .var_a = 0.3, .taste_weight = 1};
     model->c = memory_alloc_zero(n_items, sizeof *model->c);
     model->weight = memory_alloc(n_items, sizeof *model->weight);
+    model->bias_weight = memory_alloc(n_items, sizeof *model->bias_weight);
     model->counts = memory_alloc_zero(n_items, sizeof *model->counts);
-    if (!model->c || !model->weight || !model->counts) return error_no_memory(error);
-    for (size_t j = 0; j < n_items; j++) model->weight[j] = 1;
+    if (!model->c || !model->weight || !model->bias_weight || !model->counts)
+        return error_no_memory(error);
+    for (size_t j = 0; j < n_items; j++) model->weight[j] = model->bias_weight[j] = 1;
     int code = private_kernels_choose(&model->exact, error);
     return code < 0 ? code : public_model_widen(model, 0, error);
 }
@@ -52,6 +54,7 @@ void public_model_free(struct public_model *model) {
     free(model->c);
     free_rows(model);
     free(model->weight);
+    free(model->bias_weight);
     free(model->counts);
     *model = (struct public_model){0};
 }

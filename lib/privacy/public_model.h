@@ -20,6 +20,7 @@ struct public_model {
     double b0, s2, var_a;
     double *c, *rows;
     double *weight;      /* weight of an item in contributions: omega_j */
+    double *bias_weight; /* weight of its bias against one factor there: b_j */
     double taste_weight; /* weight of taste beside popularity, where items are ranked */
     const struct exact_kernels *exact;
     /* noisy counts above 0, in the unit of their sum; all 0 where none were wanted */

@@ -58,8 +58,9 @@ struct residual_rule {
     /* The rounds. */
     double moment_weight;
     double round_floor;
-    double bias_weight; /* an item's bias counts this many times one factor */
-    double popularity;  /* an item's weight in a contribution is (count / mean count)^-popularity */
+    /* With x an item's count against the mean count, its vector weighs x^-popularity x / (x + rare)
+     * in a contribution, its bias bias_weight x^-(popularity + bias_popularity). */
+    double popularity, bias_popularity, rare, bias_weight;
     double growth;      /* budget of a round relative to the one before */
     double memory;      /* weight of earlier rounds in an item's vector */
     double bias_memory; /* the same in its bias, which hardly depends on the vectors of a round */
@@ -90,8 +91,10 @@ static inline struct residual_rule residual_rule_make(double mu, bool has_featur
         .count_floor = 0.3,
         .moment_weight = 0.12,
         .round_floor = fmin(1.2 + 0.7 * mu, 3.5),
-        .bias_weight = 1.25,
         .popularity = 0.1,
+        .bias_popularity = 0.3,
+        .rare = 0.3,
+        .bias_weight = 1.25,
         .growth = 1.25,
         .bias_memory = 0.985,
         .over = 2,

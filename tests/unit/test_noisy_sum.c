@@ -136,6 +136,7 @@ static void random_model(struct public_model *model, size_t K, uint64_t number) 
     for (size_t j = 0; j < N_ITEMS; j++) {
         model->c[j] = random_gaussian(&random);
         model->weight[j] = 0.5 + random_uniform(&random);
+        model->bias_weight[j] = 0.2 + 5 * random_uniform(&random);
         for (size_t a = 0; a < K; a++)
             model->rows[j * model->stride + a] = size * random_gaussian(&random);
     }
