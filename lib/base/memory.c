@@ -27,6 +27,14 @@ void *memory_alloc_zero(size_t count, size_t size) {
     return byte_count(count, size, &bytes) ? calloc(1, bytes) : NULL;
 }
 
+void *memory_alloc_rows(size_t n_rows, size_t width, size_t more, size_t size) {
+    size_t count;
+    if (__builtin_mul_overflow(n_rows, width, &count) ||
+        __builtin_add_overflow(count, more, &count))
+        return NULL;
+    return memory_alloc(count, size);
+}
+
 #ifdef _WIN32
 
 void *memory_alloc_aligned(size_t count, size_t size, size_t align) {

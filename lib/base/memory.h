@@ -11,6 +11,9 @@
 void *memory_alloc(size_t count, size_t size);
 void *memory_alloc_zero(size_t count, size_t size);
 
+/* Room for `n_rows` rows of `width` objects and `more` objects behind them, `size` bytes each. */
+void *memory_alloc_rows(size_t n_rows, size_t width, size_t more, size_t size);
+
 /* Aligned to `align` bytes, a power of two; not cleared. Freed by memory_free_aligned alone. */
 void *memory_alloc_aligned(size_t count, size_t size, size_t align);
 void memory_free_aligned(void *memory); /* NULL is fine */

@@ -64,11 +64,10 @@ static int run_round(struct run *run, size_t t, double mu, double *sums, double 
 static int run_rounds(struct run *run, struct dpmf_error *error) {
     struct noisy_sum_context *context = run->input->sums;
     const struct residual_rule *rule = &run->rule;
-    size_t n_sums, workers = (size_t)thread_pool_size(context->pool);
-    if (__builtin_mul_overflow(run->model->n_items, rule->factors + 1, &n_sums))
-        return error_no_memory(error);
-    n_sums += residual_moments_n(rule->factors + rule->free_columns);
-    double *sums = memory_alloc(n_sums, sizeof *sums), whole = 0;
+    const size_t workers = (size_t)thread_pool_size(context->pool);
+    double whole = 0, *sums = memory_alloc_rows(
+                          run->model->n_items, rule->factors + 1,
+                          residual_moments_n(rule->factors + rule->free_columns), sizeof *sums);
     double *residuals =
         memory_alloc(private_ratings_longest(context->ratings), workers * sizeof *residuals);
     int code = sums && residuals ? residual_server_start(rule, run->input->catalogue, run->model,

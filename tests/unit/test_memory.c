@@ -30,6 +30,13 @@ static void test_sizes_are_checked(void **state) {
     nothing = memory_alloc_zero(8, 0);
     assert_non_null(nothing);
     free(nothing);
+    assert_null(memory_alloc_rows(SIZE_MAX / 2, 3, 0, 1));
+    assert_null(memory_alloc_rows(SIZE_MAX / 2, 2, 2, 0)); /* the sum alone is too large */
+    assert_null(memory_alloc_rows(SIZE_MAX / 4, 2, 2, 8));
+    unsigned char *rows = memory_alloc_rows(3, 5, 2, 2);
+    assert_non_null(rows);
+    memset(rows, 7, (3 * 5 + 2) * 2);
+    free(rows);
     uint64_t *zero = memory_alloc_zero(100, sizeof *zero);
     for (int i = 0; i < 100; i++) assert_int_equal(zero[i], 0);
     free(zero);

@@ -231,13 +231,11 @@ static int run_round(struct dpals_run *run, size_t t, double mu, struct dpmf_err
 static int run_rounds(struct dpals_run *run, double share, struct dpmf_error *error) {
     struct noisy_sum_context *context = run->input->sums;
     const struct residual_rule *rule = &run->first->rule;
-    size_t K = rule->factors, n_sums, workers = (size_t)thread_pool_size(context->pool);
+    const size_t K = rule->factors, workers = (size_t)thread_pool_size(context->pool);
     double whole = 0;
-    if (__builtin_mul_overflow(run->model->n_items, dpals_width(K), &n_sums) ||
-        __builtin_add_overflow(n_sums, dpals_tail(K), &n_sums))
-        return error_no_memory(error);
     run->user.longest = private_ratings_longest(context->ratings);
-    run->sums = memory_alloc(n_sums, sizeof(double));
+    run->sums =
+        memory_alloc_rows(run->model->n_items, dpals_width(K), dpals_tail(K), sizeof(double));
     run->user.residuals = memory_alloc(run->user.longest, workers * sizeof(double));
     int code = run->sums && run->user.residuals ? 0 : error_no_memory(error);
     for (size_t t = 0; t < rule->rounds; t++) whole += pow(rule->growth, (double)t);

@@ -185,13 +185,11 @@ static void publish_mean(const struct dynamics *self) {
 
 static int allocate(struct dynamics *self, struct dpmf_error *error) {
     struct noisy_sum_context *context = self->input->sums;
-    size_t D = self->model->K + 1, n = self->model->n_items, n_sums;
-    size_t workers = (size_t)thread_pool_size(context->pool);
-    if (__builtin_mul_overflow(n, D, &n_sums) || n_sums > SIZE_MAX - LANGEVIN_TAIL)
-        return error_no_memory(error);
+    const size_t D = self->model->K + 1, n = self->model->n_items;
+    const size_t workers = (size_t)thread_pool_size(context->pool);
     self->user.longest = private_ratings_longest(context->ratings);
-    self->sums = memory_alloc(n_sums + LANGEVIN_TAIL, sizeof(double));
-    self->mean = memory_alloc_zero(n_sums, sizeof(double));
+    self->sums = memory_alloc_rows(n, D, LANGEVIN_TAIL, sizeof(double));
+    self->mean = memory_alloc_zero(n, D * sizeof(double));
     self->prior_c = memory_alloc(n, sizeof(double));
     self->user.residuals = memory_alloc(self->user.longest, workers * sizeof(double));
     if (!self->sums || !self->mean || !self->prior_c || !self->user.residuals)
