@@ -41,6 +41,8 @@
 #include "files/output_file.h"
 #include "ledger/ledger.h"
 #include "mechanisms/events/events.h"
+#include "mechanisms/home_columns.h"
+#include "mechanisms/mechanism.h"
 #include "model/safetensors.h"
 #include "privacy/catalogue.h"
 #include "store/block_packer.h"
@@ -839,19 +841,25 @@ static int table_reading(void) {
 
 /* ---- lib/privacy ----------------------------------------------------------------------------- */
 
-static char items_path[TEMP_PATH_MAX], features_path[TEMP_PATH_MAX], wishes_path[TEMP_PATH_MAX];
+static char items_path[TEMP_PATH_MAX], features_path[TEMP_PATH_MAX], wishes_path[TEMP_PATH_MAX],
+    no_wishes_path[TEMP_PATH_MAX], titles_path[TEMP_PATH_MAX];
 
 static void make_catalogue(void) {
     static const char items[] = "item,x\n1,a\n2,b\n3,c\n4,d\n";
     static const char features[] =
         "item,year,kind\n1,1990,a|b\n2,1991,b\n3,1993,a|b\n4,1997,a\n5,,\n";
     static const char wishes[] = "user,epsilon\nann,1\nbob,0.5\nann,0.25\n";
+    static const char no_wishes[] = "user,epsilon\n", titles[] = "item,title\n1,a\n2,b\n";
     temp_dir_file(&inputs, "items", items_path);
     temp_dir_file(&inputs, "features", features_path);
     temp_dir_file(&inputs, "wishes", wishes_path);
     temp_dir_write(items_path, items, sizeof items - 1);
     temp_dir_write(features_path, features, sizeof features - 1);
     temp_dir_write(wishes_path, wishes, sizeof wishes - 1);
+    temp_dir_file(&inputs, "no_wishes", no_wishes_path);
+    temp_dir_write(no_wishes_path, no_wishes, sizeof no_wishes - 1);
+    temp_dir_file(&inputs, "titles", titles_path);
+    temp_dir_write(titles_path, titles, sizeof titles - 1);
 }
 
 static int audit_it(struct dpmf_store *store, const struct dpmf_run *run) {
@@ -895,7 +903,16 @@ static int wishes_reading(void) {
     int code =
         user_wishes_read(wishes_path, &(struct id_form){.takes_text = true}, NULL, &wishes, &error);
     user_wishes_free(&wishes);
+    if (code == 0)
+        code = user_wishes_read(no_wishes_path, &(struct id_form){.takes_text = true}, NULL,
+                                &wishes, &error);
+    user_wishes_free(&wishes);
     return code;
+}
+
+static int titles_reading(void) {
+    struct dpmf_error error;
+    return dpmf_table_read_titles(titles_path, NULL, ignore_row, NULL, &error);
 }
 
 /* Users and items of both the model and the store. */
@@ -945,7 +962,8 @@ static int keeping_a_ledger(void) {
 
 /* ---- releases -------------------------------------------------------------------------------- */
 
-static char release_path[TEMP_PATH_MAX];
+static char release_path[TEMP_PATH_MAX], more_items_path[TEMP_PATH_MAX],
+    more_features_path[TEMP_PATH_MAX];
 static char *release_bytes;
 static size_t n_release_bytes;
 
@@ -953,6 +971,12 @@ static void make_release(void) {
     const struct statement statement = statement_make(1, 4, 2, 6);
     temp_dir_file(&inputs, "release.safetensors", release_path);
     release_make_file(release_path, 2, &statement);
+    static const char items[] = "item\ngattaca\nalien\nstalker\n";
+    static const char features[] = "item,kind\ndune,a\nsolaris,a\nalien,a\nbrazil,b\ngattaca,a\n";
+    temp_dir_file(&inputs, "more_items", more_items_path);
+    temp_dir_file(&inputs, "more_features", more_features_path);
+    temp_dir_write(more_items_path, items, sizeof items - 1);
+    temp_dir_write(more_features_path, features, sizeof features - 1);
     release_bytes = temp_dir_read(release_path, &n_release_bytes);
 }
 
@@ -999,6 +1023,19 @@ static int release_writing(void) {
     return code;
 }
 
+/* And the parent again, which is made of what the statement keeps of it. */
+static int release_extending(void) {
+    struct dpmf_extend_report report;
+    struct dpmf_run run = one_thread();
+    run.replace = true;
+    struct dpmf_error error;
+    int code = dpmf_release_extend(release_path, more_items_path, more_features_path, output_path,
+                                   &run, &report, &error);
+    if (code == 0) code = dpmf_release_parent(output_path, second_path, &run, &error);
+    if (code < 0) remove_outputs();
+    return code;
+}
+
 static int release_showing(void) {
     struct dpmf_statement statement;
     struct dpmf_verification found;
@@ -1030,6 +1067,138 @@ static int planning(void) {
     options.items = 100;
     options.ratings_per_user = 20;
     return dpmf_privacy_plan(&options, &plan, &error);
+}
+
+/* ---- lib/mechanisms -------------------------------------------------------------------------- */
+
+/* People enough that mechanisms learn factors of them, in a file, which is read for each round. */
+enum { CROWD = 120, CROWD_ITEMS = 24 };
+
+static struct {
+    struct catalogue catalogue;
+    struct private_ratings *ratings;
+    struct thread_pool *pool;
+    struct secure_random random;
+} crowd;
+
+/* Users of four kinds, each with tastes of its own, rate two items in three. */
+static void write_crowd(const char *path) {
+    static char text[CROWD * CROWD_ITEMS * 24];
+    size_t n = (size_t)snprintf(text, sizeof text, "user,item,rating\n");
+    for (int i = 0; i < CROWD; i++)
+        for (int j = 0; j < CROWD_ITEMS; j++)
+            if ((i * 7 + j * 13 + i * j) % 3 != 0)
+                n += (size_t)snprintf(text + n, sizeof text - n, "u%d,i%d,%d\n", i, j,
+                                      (i >> (j & 1) & 1) == (j >> 1 & 1) ? 5 : 1);
+    temp_dir_write(path, text, n);
+}
+
+static void write_crowd_catalogue(const char *path) {
+    char text[CROWD_ITEMS * 24];
+    size_t n = (size_t)snprintf(text, sizeof text, "item,year,genre\n");
+    for (int j = 0; j < CROWD_ITEMS; j++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "i%d,%d,g%d\n", j, 1990 + j, j & 3);
+    temp_dir_write(path, text, n);
+}
+
+static void make_crowd(void) {
+    char rated[TEMP_PATH_MAX], items[TEMP_PATH_MAX], packed[TEMP_PATH_MAX];
+    const struct dpmf_run run = one_thread();
+    struct private_ratings_report report;
+    struct dpmf_store *store;
+    temp_dir_file(&inputs, "crowd.csv", rated);
+    temp_dir_file(&inputs, "crowd.items", items);
+    temp_dir_file(&inputs, "crowd.dpr", packed);
+    write_crowd(rated);
+    write_crowd_catalogue(items);
+    const char *input = rated;
+    assert_int_equal(dpmf_import(&input, 1, packed, NULL, &run, NULL, NULL), 0);
+    assert_int_equal(catalogue_read(items, NULL, &crowd.catalogue, NULL), 0);
+    assert_int_equal(catalogue_read_features(&crowd.catalogue, items, NULL, NULL), 0);
+    assert_true(crowd.catalogue.n_features > 0);
+    const struct private_ratings_options options = {.range_min = 1,
+                                                    .range_max = 5,
+                                                    .catalogue = &crowd.catalogue,
+                                                    .epsilon = 1,
+                                                    .delta = 1e-5,
+                                                    .memory = 0,
+                                                    .threads = 1};
+    assert_int_equal(dpmf_store_open(packed, NULL, &run, &store, NULL), 0);
+    assert_int_equal(private_ratings_build(store, &options, &run, &crowd.ratings, &report, NULL),
+                     0);
+    dpmf_store_close(store);
+    assert_true(report.on_disk && report.users == CROWD);
+    assert_int_equal(thread_pool_init(&crowd.pool, 1, NULL), 0);
+    secure_random_init_insecure(&crowd.random, 5);
+}
+
+static void free_crowd(void) {
+    thread_pool_free(crowd.pool);
+    private_ratings_free(crowd.ratings);
+    catalogue_free(&crowd.catalogue);
+}
+
+static int run_mechanism(const struct mechanism *mechanism) {
+    static struct statement listed;
+    struct public_model public;
+    struct noisy_sum_context context = {.ratings = crowd.ratings,
+                                        .random = &crowd.random,
+                                        .pool = crowd.pool,
+                                        .memory = 1 << 24,
+                                        .statement = &listed};
+    const struct posterior_rule rule = {.epsilon = 1e4,
+                                        .range = 4,
+                                        .kappa = 1,
+                                        .rho = 1,
+                                        .max_ratings = 1000,
+                                        .factors = 2,
+                                        .rounds = 6,
+                                        .chains = 1};
+    const struct mechanism_input input = {
+        .sums = &context, .catalogue = &crowd.catalogue, .mu = 20, .posterior = &rule};
+    memset(&listed, 0, sizeof listed);
+    pthread_mutex_init(&context.progress_lock, NULL);
+    int code = public_model_init(&public, crowd.catalogue.ids.n, NULL);
+    if (code == 0) code = mechanism->run(&input, &public, NULL);
+    if (code == 0 && mechanism != &mechanism_biases) assert_true(public.K > 0);
+    public_model_free(&public);
+    pthread_mutex_destroy(&context.progress_lock);
+    return code;
+}
+
+static int by_residual(void) { return run_mechanism(&mechanism_residual); }
+static int by_dpals(void) { return run_mechanism(&mechanism_dpals); }
+static int by_gram(void) { return run_mechanism(&mechanism_gram); }
+static int by_langevin(void) { return run_mechanism(&mechanism_langevin); }
+static int by_posterior(void) { return run_mechanism(&mechanism_posterior); }
+static int by_events(void) { return run_mechanism(&mechanism_events); }
+
+/* Columns that a model of averages gets where tastes differ along counts and biases. */
+static int adding_home_columns(void) {
+    enum { N = 12, FREE = 2 };
+    struct public_model public;
+    struct item_evidence evidence;
+    int code = public_model_init(&public, N, NULL);
+    if (code < 0) {
+        public_model_free(&public);
+        return code;
+    }
+    code = item_evidence_init(&evidence, N, NULL);
+    if (code == 0) code = public_model_widen(&public, FREE, NULL);
+    if (code == 0) {
+        public.n_free = FREE;
+        for (size_t j = 0; j < N; j++) {
+            const double x[FREE] = {sin((double)j), cos((double)j)};
+            evidence.N[j] = exp(x[0]);
+            public.c[j] = x[1];
+            for (size_t k = 0; k < FREE; k++) public.rows[j * public.stride + k] = x[k];
+        }
+        code = home_columns_add(&public, &evidence, NULL);
+    }
+    if (code == 0) assert_true(public.K > FREE);
+    item_evidence_free(&evidence);
+    public_model_free(&public);
+    return code;
 }
 
 /* ---- lib/export ------------------------------------------------------------------------------ */
@@ -1107,6 +1276,13 @@ static const struct scenario scenarios[] = {
     {"tune", tuning, 0},
     {"private release", releasing, 0},
     {"rounds of events", serving_events, 0},
+    {"residual on many people", by_residual, 0},
+    {"dpals on many people", by_dpals, 0},
+    {"gram on many people", by_gram, 0},
+    {"langevin on many people", by_langevin, 0},
+    {"posterior on many people", by_posterior, 0},
+    {"events on many people", by_events, 0},
+    {"columns of averages", adding_home_columns, 0},
     {"audit", auditing, 0},
     {"table", table_reading, 0},
     {"pairs", pairs_reading, 0},
@@ -1115,7 +1291,9 @@ static const struct scenario scenarios[] = {
     {"catalogue", catalogue_reading, 0},
     {"catalogue of a store", catalogue_taking, 0},
     {"wishes", wishes_reading, 0},
+    {"titles of a release", titles_reading, 0},
     {"release written", release_writing, 0},
+    {"release extended", release_extending, 0},
     {"statement", release_showing, 0},
     {"release evaluated", release_evaluating, 0},
     {"at home", being_at_home, 0},
@@ -1145,6 +1323,7 @@ static int make_all(void **state) {
     make_model();
     make_catalogue();
     make_release();
+    make_crowd();
     return 0;
 }
 
@@ -1153,6 +1332,7 @@ static int remove_all(void **state) {
     dpmf_model_close(model);
     factors_free(&made);
     free(release_bytes);
+    free_crowd();
     temp_dir_remove(&inputs);
     temp_dir_remove(&dir);
     return 0;
