@@ -6,6 +6,7 @@
  *
  * The order of the file's rows does not matter, but where an item has several numbers.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,7 +145,7 @@ static uint64_t fill_numbers(struct conversion *conversion, const struct source 
     for (size_t i = 0; i < source->cells->n; i++) {
         const struct feature_cell *cell = &source->cells->at[i];
         double *value = &conversion->values[cell->item];
-        if (!isnan(*value)) continue;
+        assert(isnan(*value)); /* no item has two rows, and each row has one field here */
         parse(conversion, cell, value);
         n++;
     }
@@ -156,12 +157,13 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Between the two values nearest to it, as their distances say. */
+/* Between the two values nearest to it, as their distances say. Of a level below 1. */
 static double quantile(const double *sorted, uint64_t n, double level) {
     double at = level * (double)(n - 1);
     uint64_t i = (uint64_t)at;
     double share = at - (double)i;
-    return i + 1 < n ? sorted[i] * (1 - share) + sorted[i + 1] * share : sorted[n - 1];
+    assert(i + 1 < n);
+    return sorted[i] * (1 - share) + sorted[i + 1] * share;
 }
 
 /* @return how many different values there are, counted up to 3 */
@@ -421,6 +423,15 @@ static int survey(struct conversion *conversion, struct dpmf_error *error) {
     return code;
 }
 
+/* Ends the gathering: `number` is negative if it failed. No ids are left for none. */
+static int end_gathering(struct id_gather *gather, int64_t number, struct factor_ids *ids,
+                         struct dpmf_error *error) {
+    int code = (int)(number < 0 ? number : 0);
+    if (number >= 0 && gather->ids.n > 0) code = id_gather_finish(gather, ids, error);
+    id_gather_free(gather);
+    return code;
+}
+
 /* The texts of the columns, for a look at whether they are people. */
 static int gather_categories(const struct conversion *conversion, struct catalogue *catalogue,
                              struct dpmf_error *error) {
@@ -433,21 +444,16 @@ static int gather_categories(const struct conversion *conversion, struct catalog
         const struct token *token = &candidate->source->tokens[candidate->from];
         number = id_gather_add(&gather, token->text, token->length, error);
     }
-    int code = number < 0 ? (int)number : 0;
-    if (code == 0 && gather.ids.n > 0)
-        code = id_gather_finish(&gather, &catalogue->categories, error);
-    id_gather_free(&gather);
-    return code;
+    return end_gathering(&gather, number, &catalogue->categories, error);
 }
 
 /* A whole number as the text that ids have: 17 of "17.0", too. @return its length; 0: it is none */
 static size_t whole_number_text(const struct conversion *conversion,
                                 const struct feature_cell *cell, char text[24]) {
-    double value;
-    const char *field = conversion->table->text + cell->text;
-    if (number_parse_double(field, cell->length, &value) != NUMBER_OK || value < 0 ||
-        value >= 0x1p53 || value != floor(value))
-        return 0;
+    double value = NAN;
+    parse(conversion, cell, &value);
+    assert(isfinite(value)); /* find_kind looked at all of the column */
+    if (value < 0 || value >= 0x1p53 || value != floor(value)) return 0;
     return number_format_int64((int64_t)value, text);
 }
 
@@ -465,10 +471,7 @@ static int gather_numbers(const struct conversion *conversion, struct catalogue 
             if (n > 0) number = id_gather_add(&gather, text, n, error);
         }
     }
-    int code = number < 0 ? (int)number : 0;
-    if (code == 0 && gather.ids.n > 0) code = id_gather_finish(&gather, &catalogue->numbers, error);
-    id_gather_free(&gather);
-    return code;
+    return end_gathering(&gather, number, &catalogue->numbers, error);
 }
 
 static int make_features(struct conversion *conversion, struct catalogue *catalogue,

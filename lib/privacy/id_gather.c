@@ -55,12 +55,12 @@ static bool has_room(struct id_gather *gather, size_t length) {
 int64_t id_gather_add(struct id_gather *gather, const char *id, size_t length,
                       struct dpmf_error *error) {
     struct factor_ids *ids = &gather->ids;
-    if (!has_room(gather, length)) return error_no_memory(error);
-    uint64_t slot = slot_of(gather, id, length);
-    if (gather->slots[slot] != 0) return (int64_t)gather->slots[slot] - 1;
     if (ids->n >= UINT32_MAX - 1)
         return error_set(error, DPMF_ERR_INPUT_TOO_MANY, "%s",
                          dpmf_error_sentence(DPMF_ERR_INPUT_TOO_MANY));
+    if (!has_room(gather, length)) return error_no_memory(error);
+    uint64_t slot = slot_of(gather, id, length);
+    if (gather->slots[slot] != 0) return (int64_t)gather->slots[slot] - 1;
     memcpy(ids->bytes + ids->start[ids->n], id, length);
     ids->start[ids->n + 1] = ids->start[ids->n] + length;
     gather->slots[slot] = (uint32_t)(++ids->n);

@@ -256,13 +256,11 @@ static bool is_in_cohort(const struct builder *builder, const struct store_block
     for (uint64_t r = from; block->time && r < block->start[u + 1]; r++)
         packing->counts.times_of_1970 += is_of_1970(block->time[r]);
     packing->counts.times += block->start[u + 1] - from;
-    switch (cohort_place_of(cohort, block->time ? block->time + from : NULL,
-                            (size_t)(block->start[u + 1] - from))) {
-    case COHORT_IN: return true;
-    case COHORT_OUT: packing->counts.users_of_other_periods++; return false;
-    case COHORT_UNKNOWN: packing->counts.users_without_time++; break;
-    }
-    return false;
+    const enum cohort_place place = cohort_place_of(cohort, block->time ? block->time + from : NULL,
+                                                    (size_t)(block->start[u + 1] - from));
+    packing->counts.users_of_other_periods += place == COHORT_OUT;
+    packing->counts.users_without_time += place == COHORT_UNKNOWN;
+    return place == COHORT_IN;
 }
 
 static int pack_users(void *self, int worker, const struct store_block *block, void *product,

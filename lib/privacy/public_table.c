@@ -9,6 +9,7 @@
  */
 #include "privacy/public_table.h"
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 
@@ -122,9 +123,9 @@ static int refuse_people(const struct dpmf_table_record *first, struct dpmf_erro
  * or other features. */
 static int refuse_second_items(const struct dpmf_table_record *header, struct dpmf_error *error) {
     for (size_t i = find_items(header) + 1; i < header->n; i++) {
-        if (!public_column_is(&header->field[i], "item") ||
-            is_declared(trimmed_field(header->field[i])))
-            continue;
+        if (!public_column_is(&header->field[i], "item")) continue;
+        /* A colon ends a name before RecBole's type, and "public" is none of an item's. */
+        assert(!is_declared(trimmed_field(header->field[i])));
         error_set(error, DPMF_ERR_INPUT_HEADER,
                   "two columns of the header could be meant for the item");
         error_hint(error, "keep one of them, or rename the other");

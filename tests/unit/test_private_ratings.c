@@ -6,6 +6,7 @@
 /* NOLINTNEXTLINE(bugprone-suspicious-include): for what is static in it */
 #include "privacy/private_ratings.c"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,6 +144,105 @@ static void test_no_room(void **state) {
     catalogue_free(&made.catalogue);
 }
 
+/* Who has an id that no list of wishes can name, is left out. */
+static void test_nameless(void **state) {
+    (void)state;
+    static const char *const nameless[] = {"a\nb", "a\rb", "a\0b",
+                                           "\xEF\xBB\xBF"
+                                           "a"};
+    static const size_t length[] = {3, 3, 3, 4};
+    for (size_t i = 0; i < sizeof length / sizeof length[0]; i++)
+        assert_true(is_nameless(nameless[i], length[i]));
+    assert_false(is_nameless("ann", 3) || is_nameless("a b", 3) || is_nameless("", 0));
+}
+
+/* A wish so small that no share of the budget is left of it is one for nothing. */
+static void test_wishes_below_all_numbers(void **state) {
+    (void)state;
+    struct made made;
+    double epsilon[] = {5e-324, 1e-300, 0.5, 0, 2};
+    const struct user_wishes wishes = {.ids = {.n = 5}, .epsilon = epsilon};
+    make(&made);
+    made.options.wishes = &wishes;
+    made.options.delta = 0; /* shares are those of epsilon then */
+    assert_int_equal(scale_wishes(&made.builder, NULL), 0);
+    assert_true(made.builder.wish_scale[0] == 0 && made.builder.wish_scale[3] == 0);
+    assert_true(made.builder.wish_scale[1] > 0 && made.builder.wish_scale[1] < 1e-299);
+    assert_true(made.builder.wish_scale[2] == nextafter(0.5, 0));
+    assert_true(made.builder.wish_scale[4] == 1);
+    free(made.builder.wish_scale);
+    catalogue_free(&made.catalogue);
+}
+
+/* Of too many ratings those with the smallest coins are kept, in the order of their rows. */
+static void test_trimmed(void **state) {
+    (void)state;
+    enum { ALL = 6, MOST = 2 };
+    struct made made;
+    struct packing packing = {0};
+    struct entry entries[ALL];
+    struct secure_random coins;
+    static const uint64_t id_start[] = {0, 3};
+    const struct store_block block = {.n_users = 1, .id_bytes = "ann", .id_start = id_start};
+    make(&made);
+    secure_random_init_insecure(&coins, 3);
+    made.options.coins = &coins;
+    made.options.max_ratings = MOST;
+    for (uint32_t i = 0; i < ALL; i++) entries[i] = (struct entry){.row = i, .y = 1};
+    assert_int_equal(trim(&made.builder, &block, 0, entries, MOST, &packing), MOST);
+    assert_int_equal(packing.counts.trimmed, 0);
+    assert_int_equal(trim(&made.builder, &block, 0, entries, ALL, &packing), MOST);
+    assert_int_equal(packing.counts.trimmed, ALL - MOST);
+    assert_true(entries[0].row < entries[1].row);
+    for (size_t kept = 0; kept < MOST; kept++)
+        for (size_t i = MOST; i < ALL; i++) assert_true(entries[kept].coin < entries[i].coin);
+    catalogue_free(&made.catalogue);
+}
+
+/* Without times nobody's first record is known, and nobody is taken for new. */
+static void test_cohort_without_times(void **state) {
+    (void)state;
+    struct made made;
+    struct packing packing = {0};
+    static const uint64_t start[] = {0, 1};
+    static const int64_t at[] = {0, 5 * 86400};
+    const struct cohort cohort = {.is_declared = true, .has_since = true, .since = 3};
+    struct store_block block = {.n_users = 1, .n_ratings = 1, .start = start};
+    make(&made);
+    assert_true(is_in_cohort(&made.builder, &block, 0, &packing)); /* all are where none is */
+    made.options.cohort = &cohort;
+    assert_false(is_in_cohort(&made.builder, &block, 0, &packing));
+    assert_int_equal(packing.counts.users_without_time, 1);
+    block.time = at;
+    assert_false(is_in_cohort(&made.builder, &block, 0, &packing));
+    assert_int_equal(packing.counts.users_of_other_periods, 1);
+    block.time = at + 1;
+    assert_true(is_in_cohort(&made.builder, &block, 0, &packing));
+    assert_int_equal(packing.counts.users_without_time, 1);
+    assert_int_equal(packing.counts.users_of_other_periods, 1);
+    catalogue_free(&made.catalogue);
+}
+
+/* A file that cannot be written to, as on a full disk: nothing of the block is kept. */
+static void test_no_disk(void **state) {
+    (void)state;
+    struct made made;
+    struct dpmf_error error = {0};
+    struct head heads[] = {{1, 1, 0}};
+    struct entry entries[] = {{.row = 1, .y = 2}};
+    struct packing packing = {.heads = heads, .entries = entries, .n_users = 1, .n_ratings = 1};
+    make(&made);
+    made.ratings.on_disk = true;
+    made.ratings.file = open("/dev/null", O_RDONLY);
+    assert_true(made.ratings.file >= 0);
+    assert_true(keep_packed(&made.builder, &packing, &error) < 0);
+    assert_int_equal(error.code, DPMF_ERR_IO_WRITE);
+    assert_int_equal(made.ratings.n_blocks, 0);
+    close(made.ratings.file);
+    free(made.ratings.blocks);
+    catalogue_free(&made.catalogue);
+}
+
 /* ---- visits ---------------------------------------------------------------------------------- */
 
 static int count_user(void *self, int worker, const struct private_user *user,
@@ -214,6 +314,11 @@ int main(void) {
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_what_counts),
         cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_nameless),
+        cmocka_unit_test(test_wishes_below_all_numbers),
+        cmocka_unit_test(test_trimmed),
+        cmocka_unit_test(test_cohort_without_times),
+        cmocka_unit_test(test_no_disk),
         cmocka_unit_test(test_visits_that_fail),
         cmocka_unit_test(test_first_failure_is_kept),
     };
