@@ -92,8 +92,8 @@ int free_columns_fill(struct public_model *model, const struct item_evidence *ev
     struct table table = {model->n_items, q, memory_alloc(model->n_items, q * sizeof(double))};
     double *X = memory_alloc(q, q * sizeof *X), *axes = memory_alloc(q, q * sizeof *axes);
     double *values = memory_alloc(q, sizeof *values);
-    int code = table.at && X && axes && values ? 0 : error_no_memory(error);
-    if (code == 0) {
+    const bool whole = table.at && X && axes && values;
+    if (whole) {
         fill_table(&table, model, evidence, catalogue);
         find_covariance(&table, evidence->N, X);
         symmetric_eigen(X, q, values, axes);
@@ -103,5 +103,5 @@ int free_columns_fill(struct public_model *model, const struct item_evidence *ev
     free(X);
     free(axes);
     free(values);
-    return code;
+    return whole ? 0 : error_no_memory(error);
 }

@@ -201,8 +201,10 @@ int home_columns_add(struct public_model *model, const struct item_evidence *evi
     home.mean = memory_alloc(home.n_products, sizeof(double));
     home.axes = memory_alloc(home.n_products, home.n_products * sizeof(double));
     home.columns = memory_alloc(n, home.n_columns * sizeof(double));
-    int code = home.x && home.mean && home.axes && home.columns ? 0 : error_no_memory(error);
-    if (code == 0) {
+    int code = 0;
+    if (!home.x || !home.mean || !home.axes || !home.columns) {
+        code = error_no_memory(error);
+    } else {
         standardise(&home);
         home.s = fmin(gain * (straight_variance(&home) - nothing), most);
     }

@@ -8,12 +8,14 @@
  */
 #include "mechanisms/vote.h"
 
+#include <assert.h>
 #include <math.h>
 
 __extension__ typedef unsigned __int128 wide; /* an extension of the compiler, not ISO C */
 
 size_t vote_left_out(const struct private_user *user, size_t least) {
-    if (user->n < least || user->n == 0) return SIZE_MAX;
+    assert(least > 0);
+    if (user->n < least) return SIZE_MAX;
     return (size_t)((wide)user->coin * user->n >> 64);
 }
 

@@ -162,8 +162,8 @@ int feature_regression_run(const struct feature_regression *regression, struct d
     struct fitting self = {.in = regression, .q = q};
     double *memory = memory_alloc_zero(2 * q + 4, q * sizeof *memory);
     self.X = memory_alloc(regression->n, q * sizeof *self.X);
-    int code = memory && self.X ? 0 : error_no_memory(error);
-    if (code == 0) {
+    const bool whole = memory && self.X;
+    if (whole) {
         self.H = memory;
         self.axes = memory + q * q;
         self.mean = self.axes + q * q;
@@ -177,5 +177,5 @@ int feature_regression_run(const struct feature_regression *regression, struct d
     }
     free(memory);
     free(self.X);
-    return code;
+    return whole ? 0 : error_no_memory(error);
 }

@@ -89,7 +89,9 @@ static void combine(const double *Q, size_t m, size_t n, const double *weights, 
     for (size_t k = 0; k < m; k++)
         for (size_t i = 0; i < n; i++) out[i] += weights[k] * Q[k * n + i];
     double length = sqrt(dot(out, out, n));
-    for (size_t i = 0; i < n && length > 0; i++) out[i] /= length;
+    /* Rows of Q have length 1, and weights are a product of rotations, whatever is rotated. */
+    assert(length > 0);
+    for (size_t i = 0; i < n; i++) out[i] /= length;
 }
 
 int lanczos_top(const double *A, size_t n, size_t n_wanted, double *start, struct thread_pool *pool,
@@ -100,10 +102,10 @@ int lanczos_top(const double *A, size_t n, size_t n_wanted, double *start, struc
            *T = memory_alloc_zero(steps, steps * sizeof *T);
     double *small = memory_alloc(steps, steps * sizeof *small);
     double *axes = memory_alloc(steps, (steps + 1) * sizeof *axes);
-    int code = Q && T && small && axes ? 0 : error_no_memory(error);
+    const bool whole = Q && T && small && axes;
     memset(values, 0, n_wanted * sizeof *values);
     memset(vectors, 0, n_wanted * n * sizeof *vectors);
-    if (code == 0) {
+    if (whole) {
         size_t m = build_basis(A, n, steps, start, pool, Q, T);
         for (size_t a = 0; a < m; a++) memcpy(small + a * m, T + a * steps, m * sizeof *small);
         double *found = axes + steps * steps;
@@ -117,5 +119,5 @@ int lanczos_top(const double *A, size_t n, size_t n_wanted, double *start, struc
     free(T);
     free(small);
     free(axes);
-    return code;
+    return whole ? 0 : error_no_memory(error);
 }

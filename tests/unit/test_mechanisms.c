@@ -124,8 +124,8 @@ static void test_rounds_are_bounded(void **state) {
     }
 }
 
-/* Every other item is in the matrix; ranks run against the rows. */
-static void check_pairs(uint64_t number, uint32_t n_items, uint32_t in_matrix) {
+/* Every other item is in the matrix; ranks run against the rows, or along them. */
+static void check_pairs(uint64_t number, uint32_t n_items, uint32_t in_matrix, bool along) {
     static struct made_user made;
     static struct gram_space space;
     static uint32_t position[MANY], rank[MANY];
@@ -135,7 +135,7 @@ static void check_pairs(uint64_t number, uint32_t n_items, uint32_t in_matrix) {
     uint32_t skip = n_items - in_matrix, next = 0;
     for (uint32_t j = 0; j < n_items; j++) {
         position[j] = j < skip * 2 && j % 2 ? UINT32_MAX : next++;
-        rank[j] = n_items - j;
+        rank[j] = along ? j : n_items - j;
     }
     assert_int_equal(next, in_matrix);
     make_user(&made, number, n_items);
@@ -161,15 +161,28 @@ static void check_pairs(uint64_t number, uint32_t n_items, uint32_t in_matrix) {
 static void test_pairs_are_bounded(void **state) {
     (void)state;
     for (uint64_t number = 0; number < 2000; number++)
-        check_pairs(number, N_ITEMS, N_ITEMS - (uint32_t)(number % 20));
-    check_pairs(0, MANY, MANY);       /* everything, more than may be contributed */
-    check_pairs(6, MANY, MANY - 100); /* the same, some of it not in the matrix */
-    check_pairs(3, MANY, MANY);
+        check_pairs(number, N_ITEMS, N_ITEMS - (uint32_t)(number % 20), number % 2);
+    check_pairs(0, MANY, MANY, false);       /* everything, more than may be contributed */
+    check_pairs(0, MANY, MANY, true);        /* the first rows of it */
+    check_pairs(6, MANY, MANY - 100, false); /* the same, some of it not in the matrix */
+    check_pairs(3, MANY, MANY, false);
+}
+
+/* The most popular first, and of equals the first row, so that the order is one in every run. */
+static void test_order_of_counts(void **state) {
+    (void)state;
+    const struct gram_counted sorted[] = {{9, 4}, {9, 7}, {2, 1}, {2, 3}, {-1, 0}};
+    enum { N = sizeof sorted / sizeof sorted[0] };
+    for (size_t a = 0; a < N; a++)
+        for (size_t b = 0; b < N; b++) {
+            const int order = gram_compare_counts(&sorted[a], &sorted[b]);
+            assert_int_equal((order > 0) - (order < 0), (a > b) - (a < b));
+        }
 }
 
 static void test_pairs_have_coordinates_of_their_own(void **state) {
     (void)state;
-    for (size_t n = 2; n < 30; n++) {
+    for (size_t n = 0; n < 30; n++) {
         uint32_t next = 0;
         for (size_t j = 0; j < n; j++)
             for (size_t k = j + 1; k < n; k++) assert_int_equal(gram_pair(n, j, k), next++);
@@ -220,13 +233,35 @@ static void test_lanczos_on_little(void **state) {
     start[0] = 1;
     assert_int_equal(lanczos_top(zeros, 2, 3, start, pool, values, vectors, NULL), 0);
     assert_true(values[0] == 0 && values[2] == 0);
+    start[0] = start[1] = 0; /* nothing to begin with */
+    one[0] = 5;
+    assert_int_equal(lanczos_top(one, 1, 3, start, pool, values, vectors, NULL), 0);
+    assert_true(values[0] == 0 && vectors[0] == 0);
+    thread_pool_free(pool);
+}
+
+/* What is not finite comes to an end, and is never taken for an eigenvalue that stands out. */
+static void test_lanczos_without_numbers(void **state) {
+    (void)state;
+    static const double bad[] = {NAN, INFINITY};
+    struct thread_pool *pool;
+    assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);
+    for (size_t i = 0; i < 2; i++) {
+        double A[4] = {bad[i], 1, 1, bad[i]}, start[2] = {1, 2}, values[2], vectors[4];
+        assert_int_equal(lanczos_top(A, 2, 2, start, pool, values, vectors, NULL), 0);
+        for (size_t k = 0; k < 2; k++) assert_true(values[k] == 0 || !isfinite(values[k]));
+        A[0] = A[3] = 1;
+        start[0] = bad[i];
+        assert_int_equal(lanczos_top(A, 2, 2, start, pool, values, vectors, NULL), 0);
+        assert_true(values[0] == 0 && values[1] == 0);
+    }
     thread_pool_free(pool);
 }
 
 /* ---- whole runs
  * ------------------------------------------------------------------------------- */
 
-enum { USERS = 600, ITEMS = 48, TASTES = 2 };
+enum { USERS = 600, ITEMS = 48, ITEMS_MAX = 100, TASTES = 2 };
 
 struct world {
     struct temp_dir dir;
@@ -250,7 +285,7 @@ static double taste(int i, int j) {
 static bool is_rated(int i, int j) { return (i * 7 + j * 13 + i * j) % 3 != 0; }
 
 static void write_catalogue(struct world *world, int n_items) {
-    char path[TEMP_PATH_MAX], text[16 * ITEMS];
+    char path[TEMP_PATH_MAX], text[16 * ITEMS_MAX];
     size_t n = 0;
     for (int j = 0; j < n_items; j++) n += (size_t)snprintf(text + n, 16, "i%02d\n", j);
     temp_dir_file(&world->dir, "items", path);
@@ -366,6 +401,21 @@ static void test_threads_leave_no_trace(void **state) {
         public_model_free(&one);
         public_model_free(&three);
     }
+    end_world(&world);
+}
+
+/* Nor do they where each takes more items than it works on at once. */
+static void test_many_items(void **state) {
+    (void)state;
+    struct world world;
+    struct public_model one, three;
+    make_world(&world, 200, ITEMS_MAX, false);
+    run(&world, &mechanism_dpals, 20, 1, &one);
+    run(&world, &mechanism_dpals, 20, 3, &three);
+    assert_true(one.K > 0);
+    check_same(&one, &three);
+    public_model_free(&one);
+    public_model_free(&three);
     end_world(&world);
 }
 
@@ -771,10 +821,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rounds_are_bounded),
         cmocka_unit_test(test_pairs_are_bounded),
+        cmocka_unit_test(test_order_of_counts),
         cmocka_unit_test(test_pairs_have_coordinates_of_their_own),
         cmocka_unit_test(test_lanczos_finds_the_largest),
         cmocka_unit_test(test_lanczos_on_little),
+        cmocka_unit_test(test_lanczos_without_numbers),
         cmocka_unit_test(test_threads_leave_no_trace),
+        cmocka_unit_test(test_many_items),
         cmocka_unit_test(test_kernels_leave_no_trace),
         cmocka_unit_test(test_something_is_learned),
         cmocka_unit_test(test_rounds_are_the_rule),

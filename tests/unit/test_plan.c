@@ -241,6 +241,9 @@ static void test_refusals(void **state) {
     options.users = UINT64_MAX;
     check_refused(&options);
     options = movielens();
+    options.items = UINT64_MAX;
+    check_refused(&options);
+    options = movielens();
     options.range_max = options.range_min;
     check_refused(&options);
     for (size_t i = 0; i < LENGTH(bad); i++) {
@@ -260,6 +263,7 @@ static void test_refusals(void **state) {
     options = movielens();
     options.range_min = -1e308, options.range_max = 1e308;
     check_refused(&options);
+    assert_int_equal(dpmf_privacy_plan(&options, NULL, NULL), DPMF_ERR_USAGE_NULL);
 }
 
 int main(void) {

@@ -354,6 +354,13 @@ static void test_memory(void **state) {
     assert_int_equal(posterior_data_build(ratings, ITEMS, &rule, 1 << 20, &run, &data, &error), 0);
     assert_int_equal(warnings, 1);
     posterior_data_free(&data);
+    /* Where nobody listens, nothing is said. */
+    run.warn = NULL;
+    for (int i = 0; i < 2; i++) {
+        const struct dpmf_run *silent = i == 0 ? NULL : &run;
+        assert_int_equal(posterior_data_build(ratings, ITEMS, &rule, 1000, silent, &data, NULL), 0);
+        posterior_data_free(&data);
+    }
     private_ratings_free(ratings);
     catalogue_free(&catalogue);
     dpmf_store_close(store);

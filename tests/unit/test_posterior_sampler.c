@@ -325,13 +325,89 @@ static void test_stops_within_a_round(void **state) {
     assert_string_equal(error.message, "interrupted");
     for (int user = 0; user < 2; user++) assert_true(chain.users[3 * user] != before[3 * user]);
     assert_memory_equal(chain.users + 6, before + 6, 3 * sizeof before[0]);
+    /* The same among the items: once after each user, once after all of them, and then. */
+    left = RATINGS + 1;
+    const double mean = chain.mean_c;
+    assert_int_equal(posterior_chain_round(&chain, &error), DPMF_ERR_BASE_CANCELLED);
+    assert_int_equal(left, -2); /* asked again at the end */
+    assert_true(chain.users[6] != before[6] && chain.mean_c == mean);
     posterior_chain_free(&chain);
     thread_pool_free(pool);
+}
+
+/* Numbers that grew beyond all bounds end the round, wherever they are: it is no draw of anything.
+ */
+static void test_numbers_that_are_none(void **state) {
+    static const double bad[] = {NAN, INFINITY, 1e200};
+    struct posterior_data data = make_data(true, weights);
+    struct posterior_chain chain;
+    struct thread_pool *pool;
+    struct secure_random random;
+    (void)state;
+    secure_random_init_insecure(&random, 8);
+    assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct dpmf_error error = {0};
+        assert_int_equal(posterior_chain_init(&chain, &plain, &data, &random, pool, 0, 2, NULL), 0);
+        const double second = chain.users[3];
+        chain.items[0] = bad[i];
+        assert_int_equal(posterior_chain_round(&chain, &error), DPMF_ERR_TRAIN_DIVERGED);
+        assert_string_equal(error.message, "the sampler is not finite");
+        assert_true(chain.users[3] == second); /* no user after the first was drawn */
+        posterior_chain_free(&chain);
+    }
+    thread_pool_free(pool);
+}
+
+/* Neither is it published; nothing else keeps a number from that. */
+static void test_only_numbers_are_published(void **state) {
+    static const double bad[] = {NAN, -INFINITY, 1e15};
+    struct posterior_data data = make_data(false, weights);
+    struct posterior_chain chain;
+    struct public_model model;
+    struct thread_pool *pool;
+    struct secure_random random;
+    (void)state;
+    secure_random_init_insecure(&random, 9);
+    assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);
+    assert_int_equal(posterior_chain_init(&chain, &plain, &data, &random, pool, 0, 2, NULL), 0);
+    assert_int_equal(public_model_init(&model, data.items.n, NULL), 0);
+    assert_int_equal(posterior_publish(&chain, &model, NULL), 0);
+    assert_int_equal(model.K, plain.factors);
+    for (size_t j = 0; j < data.items.n; j++) {
+        assert_true(model.c[j] == chain.items[3 * j + 2]);
+        assert_memory_equal(model.rows + j * model.stride, chain.items + 3 * j, 2 * sizeof(double));
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        for (size_t k = 0; k < 3; k++) {
+            struct dpmf_error error = {0};
+            const double before = chain.items[3 + k];
+            chain.items[3 + k] = bad[i];
+            assert_int_equal(posterior_publish(&chain, &model, &error), DPMF_ERR_TRAIN_DIVERGED);
+            assert_string_equal(error.message, "the sampler is not finite");
+            chain.items[3 + k] = before;
+        }
+    public_model_free(&model);
+    posterior_chain_free(&chain);
+    thread_pool_free(pool);
+}
+
+static void test_disk(void **state) {
+    (void)state;
+    double square;
+    assert_false(posterior_is_in_disk(0, 0, &square)); /* its logarithm is no number */
+    assert_false(posterior_is_in_disk(1, 0, &square));
+    assert_false(posterior_is_in_disk(-0.8, 0.7, &square));
+    assert_true(posterior_is_in_disk(0x1p-53, 0, &square) && square == 0x1p-106);
+    assert_true(posterior_is_in_disk(0.6, -0.7, &square) && square == 0.6 * 0.6 + 0.7 * 0.7);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stops_within_a_round),
+        cmocka_unit_test(test_numbers_that_are_none),
+        cmocka_unit_test(test_only_numbers_are_published),
+        cmocka_unit_test(test_disk),
         cmocka_unit_test(test_users),
         cmocka_unit_test(test_items),
         cmocka_unit_test(test_prior),

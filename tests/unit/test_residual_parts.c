@@ -75,6 +75,20 @@ static void test_whitening(void **state) {
     for (size_t i = 0; i < 4; i++) assert_true(isfinite(map.B[i]));
 }
 
+/* Without free columns the learned ones are all there is to calm. */
+static void test_spread_of_learned_columns(void **state) {
+    (void)state;
+    static struct residual_moments moments;
+    /* E[uu], E[u] and weights of users of 2 columns, a bias and a 1: of variances 4 and 9 */
+    double products[16] = {5, 2, 0, 1, 2, 13, 0, 2, 0, 0, 1, 0, 1, 2, 0, 1};
+    moments = (struct residual_moments){.mean = {1, 2}};
+    find_spread(products, 2, 2, true, 0, &moments);
+    assert_true(is_near(moments.C[0], 4) && is_near(moments.C[3], 9));
+    assert_true(moments.C[1] == 0 && moments.C[2] == 0);
+    assert_true(is_near(moments.inverse[0], 1 / 4.009) && is_near(moments.inverse[3], 1 / 9.009));
+    assert_true(is_near(moments.noise, (1 / 4.009 + 1 / 9.009) / 2));
+}
+
 /* ---- a user ---------------------------------------------------------------------------------- */
 
 /* Where there is no solution, what they rated is what is left. */
@@ -311,6 +325,7 @@ int main(void) {
         cmocka_unit_test(test_calm_blocks),
         cmocka_unit_test(test_inverses),
         cmocka_unit_test(test_whitening),
+        cmocka_unit_test(test_spread_of_learned_columns),
         cmocka_unit_test(test_users_without_solution),
         cmocka_unit_test(test_counts_far_below_zero),
         cmocka_unit_test(test_regression_without_solution),

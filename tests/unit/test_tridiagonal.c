@@ -64,6 +64,13 @@ static void test_matrices(void **state) {
     }
 }
 
+static void test_nothing(void **state) {
+    (void)state;
+    diagonal[0] = beside[0] = Q[0] = 7;
+    tridiagonal_reduce(work, 0, diagonal, beside, Q, spare);
+    assert_true(diagonal[0] == 7 && beside[0] == 7 && Q[0] == 7);
+}
+
 /* What is not finite does not become finite, and ends. */
 static void test_not_finite(void **state) {
     (void)state;
@@ -78,6 +85,7 @@ static void test_not_finite(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_not_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,13 +63,8 @@ struct gram_run {
 /* ---- which items
  * ------------------------------------------------------------------------------ */
 
-struct counted {
-    double N;
-    uint32_t row;
-};
-
-static int compare_counts(const void *a, const void *b) {
-    const struct counted *x = a, *y = b;
+int gram_compare_counts(const void *a, const void *b) {
+    const struct gram_counted *x = a, *y = b;
     if (x->N != y->N) return x->N < y->N ? 1 : -1;
     return (x->row > y->row) - (x->row < y->row);
 }
@@ -77,7 +72,7 @@ static int compare_counts(const void *a, const void *b) {
 /* The most items of which the strongest factor, if its variance is the rule's, stands out of the
  * noise: its eigenvalue is spectrum ratings sum(q^2) / (s2 sum(q)) over items rated with chance q,
  * by the counts. */
-static size_t items_told(const struct gram_run *run, const struct counted *order) {
+static size_t items_told(const struct gram_run *run, const struct gram_counted *order) {
     const struct item_evidence *evidence = &run->first.evidence;
     const struct residual_rule *rule = &run->first.rule;
     const double root_m = evidence->total / evidence->typical;
@@ -105,7 +100,7 @@ static size_t items_allowed(uint64_t memory, size_t n_items) {
 static int choose_items(struct gram_run *run, struct dpmf_error *error) {
     struct gram_items *items = &run->items;
     const size_t n = run->model->n_items;
-    struct counted *order = memory_alloc(n, sizeof *order);
+    struct gram_counted *order = memory_alloc(n, sizeof *order);
     items->position = memory_alloc(n, sizeof *items->position);
     items->rank = memory_alloc(n, sizeof *items->rank);
     if (!order || !items->position || !items->rank) {
@@ -113,8 +108,8 @@ static int choose_items(struct gram_run *run, struct dpmf_error *error) {
         return error_no_memory(error);
     }
     for (size_t j = 0; j < n; j++)
-        order[j] = (struct counted){run->first.evidence.N[j], (uint32_t)j};
-    qsort(order, n, sizeof *order, compare_counts);
+        order[j] = (struct gram_counted){run->first.evidence.N[j], (uint32_t)j};
+    qsort(order, n, sizeof *order, gram_compare_counts);
     for (size_t r = 0; r < n; r++) items->rank[order[r].row] = (uint32_t)r;
     items->n = items_allowed(run->input->sums->memory, items_told(run, order));
     free(order);

@@ -38,7 +38,17 @@ struct gram_user {
     struct gram_space *spaces; /* by worker */
 };
 
-static inline size_t gram_pairs(size_t n) { return n > 1 ? n * (n - 1) / 2 : 0; }
+/* An item by its count. */
+struct gram_counted {
+    double N;
+    uint32_t row;
+};
+
+/* For qsort: the most popular first, and of equals the first row. */
+int gram_compare_counts(const void *a, const void *b);
+
+/* 0 of none too: 0 times anything. */
+static inline size_t gram_pairs(size_t n) { return n * (n - 1) / 2; }
 
 /* Coordinate of the pair of positions j < k: rows of the upper triangle one after the other. */
 static inline uint32_t gram_pair(size_t n, size_t j, size_t k) {

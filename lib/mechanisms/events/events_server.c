@@ -24,6 +24,7 @@
  * centred, along the principal axes, of total variance 1. Everything is in double and in one fixed
  * order; the processes of a cluster compare the bits.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,8 +210,9 @@ static int make_regressors(struct events_server *server, const struct catalogue 
  * or a negative code */
 static int take_features(struct events_server *server, double *X, size_t stride, size_t most,
                          struct dpmf_error *error) {
-    const size_t n = server->n, p = server->n_features, f = p > 0 ? p - 1 : 0;
-    if (f == 0) return 0;
+    const size_t n = server->n, p = server->n_features, f = p - 1;
+    if (p == 0) return 0;
+    assert(p > 1); /* a column of 1 and at least one feature: make_regressors */
     double *G = memory_alloc(f, f * sizeof *G), *vectors = memory_alloc(f, f * sizeof *vectors);
     double *values = memory_alloc(f, sizeof *values), *along = memory_alloc_zero(f, sizeof *along);
     const bool whole = G && vectors && values && along;
@@ -224,9 +226,9 @@ static int take_features(struct events_server *server, double *X, size_t stride,
         for (size_t a = 0; a < f; a++)
             for (size_t b = 0; b < f; b++) G[a * f + b] -= along[a] * along[b];
         symmetric_eigen(G, f, values, vectors);
-        while (found < f && found < most && values[found] > negligible * values[0] &&
-               values[found] > 0)
-            found++;
+        while (found < f && found < most && values[found] > negligible * values[0]) found++;
+        /* If the largest is not above 0, it is not above a part of itself either. */
+        assert(found == 0 || values[found - 1] > 0);
         for (size_t j = 0; j < n; j++)
             for (size_t c = 0; c < found; c++) {
                 double sum = 0;
@@ -460,9 +462,14 @@ static int fit_means(struct events_server *server, size_t w, double noise,
         }
     }
     for (size_t a = 0; a < p && whole; a++) H[a * p + a] += server->rule.ridge;
-    const bool fits = whole && cholesky_factor(H, p) == 0;
+    if (whole) {
+        /* Of weights that are finite and not negative, and a ridge: it is positive definite. */
+        const int code = cholesky_factor(H, p);
+        assert(code == 0);
+        (void)code;
+    }
     memset(server->mean, 0, n * W_MAX * sizeof(double));
-    for (size_t c = 0; c < w && fits; c++) {
+    for (size_t c = 0; c < w && whole; c++) {
         for (size_t a = 0; a < p; a++) column[a] = h[a * w + c];
         cholesky_solve(H, p, column);
         for (size_t j = 0; j < n; j++) {
@@ -512,7 +519,8 @@ static int turn_to_axes(struct events_server *server, size_t w, struct public_mo
     map_rows(server->E, n, W_MAX, w, T, k);
     int code = public_model_widen(model, k, error);
     for (size_t c = 0; c < k && code == 0; c++) {
-        const bool counts = values[c] > negligible * negligible * values[0] && values[c] > 0;
+        const bool counts = values[c] > negligible * negligible * values[0];
+        assert(!counts || values[c] > 0); /* as above */
         const double scale =
             counts ? pow(values[c] / values[0], -server->rule.whitening / 2) / sqrt(values[c]) : 0;
         for (size_t j = 0; j < n; j++)

@@ -8,6 +8,7 @@
  * anything is seen: were rounds added, or a draw chosen, by how the chains look, that choice would
  * be an output that nothing bounds. The diagnostics go to the curator alone.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +43,10 @@ static int begin_monitor(struct run *run, struct dpmf_error *error) {
                                       "mean item bias"};
     struct random_stream stream; /* which pairs are looked at is no secret */
     random_stream_init(&stream, 1, 0, 0);
+    assert(run->data.items.n > 0); /* no catalogue is empty */
     for (int i = 0; i < PAIRS; i++) {
         if (run->data.users.n > 0) run->user[i] = (size_t)random_below(&stream, run->data.users.n);
-        if (run->data.items.n > 0) run->item[i] = (size_t)random_below(&stream, run->data.items.n);
+        run->item[i] = (size_t)random_below(&stream, run->data.items.n);
         snprintf(text[i], sizeof text[i], "prediction of pair %d", i + 1);
         names[FIXED + i] = text[i];
     }
@@ -67,7 +69,7 @@ static int trace(struct run *run, const struct posterior_chain *chain, struct dp
         mean_square(chain->items, run->data.items.n, K),
         chain->mean_c,
     };
-    bool has_pairs = run->data.users.n > 0 && run->data.items.n > 0;
+    const bool has_pairs = run->data.users.n > 0;
     for (int i = 0; i < PAIRS && has_pairs; i++)
         values[FIXED + i] = posterior_chain_predict(chain, run->user[i], run->item[i]);
     return chain_monitor_add(run->monitor, chain->number, values, error);
@@ -87,10 +89,9 @@ static bool should_stop(void *self) {
     return outer && outer->progress && outer->progress(outer->progress_self, &progress) != 0;
 }
 
-/* The items of the state, on the standard scale: what is published. */
-static int publish(struct run *run, const struct posterior_chain *chain, struct dpmf_error *error) {
-    struct public_model *model = run->model;
-    const size_t K = run->target.factors;
+int posterior_publish(const struct posterior_chain *chain, struct public_model *model,
+                      struct dpmf_error *error) {
+    const size_t K = chain->target->factors;
     int code = public_model_widen(model, K, error);
     if (code < 0) return code;
     model->b0 = 0; /* the middle of the range: public */
@@ -120,7 +121,7 @@ static int run_chain(struct run *run, uint32_t number, struct dpmf_error *error)
         code = posterior_chain_round(&chain, error);
         if (code == 0) code = trace(run, &chain, error);
     }
-    if (code == 0 && number == 0) code = publish(run, &chain, error);
+    if (code == 0 && number == 0) code = posterior_publish(&chain, run->model, error);
     run->proposed += chain.proposed;
     run->accepted += chain.accepted;
     posterior_chain_free(&chain);
@@ -138,8 +139,8 @@ static int tell(const struct run *run, struct dpmf_error *error) {
         report->rhat = verdict.rhat;
         report->ess = verdict.ess;
         report->is_converged = verdict.is_converged;
-        report->acceptance =
-            run->proposed > 0 ? (double)run->accepted / (double)run->proposed : NAN;
+        assert(run->proposed > 0); /* at least one round is not warming up, and there are items */
+        report->acceptance = (double)run->accepted / (double)run->proposed;
         chain_monitor_describe(&verdict, report->chains_text, sizeof report->chains_text);
     }
     if (code == 0 && run->input->trace)

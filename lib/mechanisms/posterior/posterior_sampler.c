@@ -76,6 +76,11 @@ static double uniform(struct draws *draws) {
     return ((double)(secure_stream_u64(&draws->stream) >> 11) + 0.5) * 0x1p-53;
 }
 
+bool posterior_is_in_disk(double x, double y, double *square) {
+    *square = x * x + y * y;
+    return *square < 1 && *square > 0;
+}
+
 /* Marsaglia's polar method. */
 static double gaussian(struct draws *draws) {
     double x, y, square;
@@ -86,8 +91,7 @@ static double gaussian(struct draws *draws) {
     do {
         x = 2 * uniform(draws) - 1;
         y = 2 * uniform(draws) - 1;
-        square = x * x + y * y;
-    } while (square >= 1 || square == 0);
+    } while (!posterior_is_in_disk(x, y, &square));
     double factor = sqrt(-2 * log(square) / square);
     draws->spare = y * factor;
     draws->has_spare = true;

@@ -9,6 +9,7 @@
 
 #include "base/threads.h"
 #include "mechanisms/posterior/posterior_data.h"
+#include "privacy/public_model.h"
 #include "random/secure_random.h"
 
 /* The target on the standard scale. */
@@ -56,6 +57,15 @@ void posterior_chain_free(struct posterior_chain *chain);
  * The same draws for any number of threads. @return 0, DPMF_ERR_BASE_CANCELLED or
  * DPMF_ERR_TRAIN_DIVERGED */
 int posterior_chain_round(struct posterior_chain *chain, struct dpmf_error *error);
+
+/* Fills in the model with the items of the state, on the standard scale: what is published. Numbers
+ * that grew beyond all bounds are refused. */
+int posterior_publish(const struct posterior_chain *chain, struct public_model *model,
+                      struct dpmf_error *error);
+
+/* Whether a point is in the unit disk, its centre apart; *square is its squared distance from there.
+ * Gaussians are drawn from such points. */
+bool posterior_is_in_disk(double x, double y, double *square);
 
 /* log p but for a constant: -a L and the priors. */
 double posterior_chain_log_density(const struct posterior_chain *chain);
