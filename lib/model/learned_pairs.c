@@ -59,13 +59,14 @@ bool learned_pairs_has(const struct learned_pairs *pairs, uint64_t hash) {
 }
 
 double learned_pairs_share(const struct learned_pairs *pairs, const struct learned_pairs *given) {
+    enum { FEW = 10 };
     size_t sampled = 0, known = 0;
     if (!pairs->hash) return 0;
     for (size_t i = 0; i < given->n && learned_pairs_samples(pairs, given->hash[i]); i++) {
         sampled++;
         known += learned_pairs_has(pairs, given->hash[i]);
     }
-    return sampled > 0 ? (double)known / (double)sampled : 0;
+    return sampled >= FEW ? (double)known / (double)sampled : 0;
 }
 
 void learned_pairs_free(struct learned_pairs *pairs) {

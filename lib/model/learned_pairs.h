@@ -49,7 +49,7 @@ static inline bool learned_pairs_samples(const struct learned_pairs *pairs, uint
 bool learned_pairs_has(const struct learned_pairs *pairs, uint64_t hash);
 
 /* The share of the pairs of `given` that is among `pairs` too, by the samples of both; 0 where that
- * is not known. */
+ * is not known, or where so few of `given` are sampled that someone may just have rated again. */
 double learned_pairs_share(const struct learned_pairs *pairs, const struct learned_pairs *given);
 
 void learned_pairs_free(struct learned_pairs *pairs);

@@ -69,6 +69,18 @@ class Pairs(unittest.TestCase):
             self.assertEqual(model.score(frame, RATINGS), self.expected.score(X, RATINGS))
             model.partial_fit(frame, RATINGS)
             self.assertEqual(model.users_.tolist(), self.expected.users_.tolist())
+        # an array has no names, and its place says another thing than the frame's names did
+        first = pandas.DataFrame({"item": ITEMS, "user": USERS})
+        model = dpmf.Model(**self.settings).fit(first, RATINGS)
+        array = first.to_numpy()
+        for ask in (lambda: model.predict(array), lambda: model.score(array, RATINGS),
+                    lambda: model.partial_fit(array, RATINGS),
+                    lambda: model.predict(array.tolist())):
+            with self.assertRaisesRegex(dpmf.UsageError, "these columns have no names"):
+                ask()
+        self.assertTrue(np.array_equal(model.predict(USERS, ITEMS), model.predict(first)))
+        model.fit(X, RATINGS)
+        self.assertTrue(np.array_equal(model.predict(X), model.predict(first)))
         for names in (("rating", "user"), ("user", "timestamp"), ("a", "member"),
                       ("friend", "member"), ("item", "title"), ("user", "uid")):
             frame = pandas.DataFrame(dict(zip(names, (ITEMS, USERS))))

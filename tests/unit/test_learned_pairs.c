@@ -91,6 +91,9 @@ static void test_shares(void **state) {
     assert_true(fabs(learned_pairs_share(&half, &many) - 0.5) < 0.03);
     assert_true(learned_pairs_share(&few, &half) == 0);
     assert_true(learned_pairs_share(&none, &half) == 0);
+    struct learned_pairs nine = sample(0, 9);
+    assert_true(learned_pairs_share(&many, &nine) == 0);
+    learned_pairs_free(&nine);
     learned_pairs_free(&half);
     learned_pairs_free(&many);
     learned_pairs_free(&few);

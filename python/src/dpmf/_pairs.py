@@ -10,12 +10,28 @@ import numpy.typing as npt
 
 from ._frames import Frame, frame_of, role_of
 from ._native import lib
-from .errors import InputError
+from .errors import InputError, usage
 
 
-def pairs_of(table: Any) -> Optional[tuple[Any, Any]]:
+def items_come_first(table: Any) -> bool:
+    """Whether the names of a table of pairs say that its first column has the items."""
+    frame = frame_of(table)
+    return frame is not None and _place_of_users(frame) == 1
+
+
+def pairs_of(table: Any, items_first: bool = False) -> Optional[tuple[Any, Any]]:
     """The users and the items of a table of two columns; None for anything else. Columns whose
-    names say what they are may be in any order; where no name does, users come first."""
+    names say what they are may be in any order; where no name does, users come first. That is
+    refused with `items_first`: the model was fitted to a table with the items there."""
+    pairs = _pairs_of(table)
+    if pairs is not None and items_first and frame_of(table) is None:
+        raise usage("the first column of the table that the model was fitted to has the items, and "
+                    "these columns have no names", "give a table with names, or users and items "
+                    "apart: predict(users, items)")
+    return pairs
+
+
+def _pairs_of(table: Any) -> Optional[tuple[Any, Any]]:
     shape = getattr(table, "shape", None)
     if shape is None:  # a list of pairs, as scikit-learn accepts it too
         if not isinstance(table, list) or not table or not all(

@@ -16,7 +16,7 @@ from ._fit import Fitted, OpenStore, check_goal, continue_checkpoint, fit_checkp
 from ._ids import Id, Ids, pointer
 from ._measure import Measured
 from ._native import ffi, lib
-from ._pairs import pairs_of
+from ._pairs import items_come_first, pairs_of
 from ._progress import Shown
 from ._ratings import Named, Reading, Store, columns_of, store_from_columns, store_from_file
 from ._run import Epoch, ProgressCallback, Run, cores
@@ -175,6 +175,8 @@ class Model(Measured):
     >>> best.items.shape, best.scores.dtype
     ((3,), dtype('float64'))
     """
+
+    _items_first = False  # whether the table of pairs that was fitted to has the items first
 
     def __init__(
         self,
@@ -347,6 +349,7 @@ class Model(Measured):
         array(['alien'], dtype=object)
         """
         ranks = check_goal(self.get_params())
+        table = users
         pairs = (pairs_of(users)
                  if items is not None and ratings is None and counts is None else None)
         if pairs is not None:
@@ -362,6 +365,7 @@ class Model(Measured):
             return store_from_columns(columns, reading, run)
 
         self._fit(open_store, Reading(events=columns.is_events), valid, resume)
+        self._items_first = pairs is not None and items_come_first(table)
         if pairs is not None:
             self.n_features_in_ = 2
         return self
@@ -401,7 +405,7 @@ class Model(Measured):
             return self.fit(users, items, ratings, timestamps, counts=counts, valid=valid,
                             resume=resume, user=user, item=item, rating=rating, time=time)
         ranks, likes = fitted.file.ranks, self.like is not None
-        pairs = (pairs_of(users)
+        pairs = (pairs_of(users, self._items_first)
                  if items is not None and ratings is None and counts is None else None)
         if pairs is not None:
             ratings, (users, items) = items, pairs
@@ -464,6 +468,7 @@ class Model(Measured):
 
     def _fit(self, open_store: OpenStore, reading: Reading, valid: Any,
              resume: Optional[PathLike] = None) -> Model:
+        self._items_first = False
         self._refuse_stranger()
         parameters, defaults, run = self.get_params(), self._defaults(), self._run()
         if self.epsilon is None:
@@ -781,7 +786,8 @@ class Model(Measured):
         the scale of the ratings, unless `clip` is False. A float for one pair, otherwise an array.
         ``predict(X)``, as scikit-learn calls it: a table of two columns, users and items.
         """
-        pairs = pairs_of(users) if items is None and ratings is None else None
+        pairs = (pairs_of(users, self._items_first)
+                 if items is None and ratings is None else None)
         if pairs is not None:
             users, items = pairs
         if items is None:

@@ -6,7 +6,8 @@ awk 'BEGIN { print "user,item,rating"
         print u "," i "," (r < 1 ? 1 : r > 5 ? 5 : r) } }' >r.csv
 dpmf train -q r.csv -k 1 --epochs 40 --no-adapt --deterministic -o m.s
 top() { dpmf recommend m.s --history r.csv "$@" 2>/dev/null; }
-top --all-users -n 3 | awk -F, 'NR > 1 && $5 > 5 { n++ } $3 > 5 { m++ } END { print n + 0, (m > 0) }'
+top --all-users -n 3 |
+    awk -F, 'NR > 1 && $5 > 5 { n++ } $3 > 5 { m++ } END { print n + 0, (m > 0) }'
 top --user 2 -n 3 --by rating | awk 'NR > 1 && $2 > 5 { n++ } END { print n + 0, NR }'
 top --user 2 -n 3 --json | tr , '\n' |
     awk -F: '/"rating"/ { n++; bad += $2 > 5 } END { print n, bad }'
