@@ -358,6 +358,16 @@ static int find_drops(const char *const *inputs, size_t n_inputs,
     return 0;
 }
 
+/* A scale without length would make one number of all ratings. */
+static int check_rescale(const struct dpmf_input_options *options, struct dpmf_error *error) {
+    if (!options->rescale ||
+        (options->from_min != options->from_max && options->to_min != options->to_max))
+        return 0;
+    error_set(error, DPMF_ERR_USAGE_VALUE, "{rescale} needs two ends of each scale");
+    error_hint(error, "for example: {rescale 0:100=0:5}");
+    return DPMF_ERR_USAGE_VALUE;
+}
+
 /* `given`, taken in any case, in place of inputs; errors will call a nameless store `name`. */
 static int import_any(const char *const *inputs, size_t n_inputs, struct source *given,
                       const char *name, const char *output,
@@ -368,6 +378,11 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
     struct dpmf_import_report unwanted_report;
     bool drops = false;
     if (report) memset(report, 0, sizeof *report);
+    int rescales = check_rescale(options, error);
+    if (rescales < 0) {
+        source_close(given);
+        return rescales;
+    }
     if (!given) {
         int code = check_tables(inputs, n_inputs, options, error);
         if (code < 0) return code;

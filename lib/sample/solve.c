@@ -3,6 +3,7 @@
  * all ranks, and hands the ratings to it. Fed by programs and bindings; feeds sgd_train.c and the
  * samplers.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/arguments.h"
@@ -154,6 +155,21 @@ static int blend(void *self, struct factors *factors, const struct checkpoint_st
     return code;
 }
 
+/* A hash of a table of features, whose numbers count as far as every build computes them alike;
+ * never 0. */
+static uint64_t digest_of(const struct catalogue *table) {
+    const struct factor_ids *ids = &table->ids;
+    const size_t n = (size_t)ids->n, cells = n * table->n_features;
+    uint64_t hash = n > 0 ? checksum64_seeded(ids->bytes, (size_t)ids->start[n], n) : 0;
+    for (size_t i = 0; i < n; i++)
+        hash = checksum64_seeded(&ids->start[i], sizeof ids->start[i], hash);
+    for (size_t i = 0; i < cells; i++) {
+        const long long rounded = llround(table->features[i] * 1e6);
+        hash = checksum64_seeded(&rounded, sizeof rounded, hash);
+    }
+    return hash != 0 ? hash : 1;
+}
+
 /* Before training, which takes longer than to find that a table is bad. */
 static int read_features(struct features *features, const struct dpmf_run *run,
                          struct dpmf_error *error) {
@@ -165,7 +181,10 @@ static int read_features(struct features *features, const struct dpmf_run *run,
         code = features_read(options->user_features, true, run, &features->users, error);
     features->finish = (struct train_finish){
         .needs_users = options->user_features != NULL, .run = blend, .self = features};
-    return code;
+    if (code < 0) return code;
+    if (options->item_features) features->finish.digests.items = digest_of(&features->items);
+    if (options->user_features) features->finish.digests.users = digest_of(&features->users);
+    return 0;
 }
 
 static const struct train_finish *finish_of(const struct features *features) {

@@ -292,6 +292,10 @@ int about_read(const char *path, struct about *about, struct dpmf_error *error) 
         error_hint(error, "shorten it: it is published with the release");
     }
     if (code == 0) code = about_parse(bytes, n, about, error);
+    if (code == 0 && about_is_empty(about)) {
+        code = error_set(error, DPMF_ERR_INPUT_EMPTY, "the declaration says nothing");
+        error_hint(error, "docs/formats/about.md has an example; or leave {about} out");
+    }
     if (code < 0) error_place(error, path, error ? error->line : 0, 0);
     free(bytes);
     return code;

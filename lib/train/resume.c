@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -60,7 +61,17 @@ struct first_wish {
     uint32_t epochs; /* 0: not recorded */
     char kernels[CHECKPOINT_ORDER_MAX];
     bool adapted;
+    bool item_features, user_features;
+    struct feature_digests features; /* 0: not recorded */
 };
+
+static void take_digest(const struct json_token *token, uint64_t *digest) {
+    char text[FEATURE_DIGEST_TEXT];
+    if (token->length < sizeof text && json_unescape(token, text) == sizeof text - 1) {
+        text[sizeof text - 1] = '\0';
+        *digest = strtoull(text, NULL, 16);
+    }
+}
 
 static void take_wish(struct json_reader *json, const struct json_token *key,
                       struct first_wish *wish) {
@@ -72,6 +83,14 @@ static void take_wish(struct json_reader *json, const struct json_token *key,
         wish->epochs = (uint32_t)epochs;
     else if (json_equals(key, "adapted") && token.kind == JSON_TRUE)
         wish->adapted = true;
+    else if (json_equals(key, "item_features") && token.kind == JSON_TRUE)
+        wish->item_features = true;
+    else if (json_equals(key, "user_features") && token.kind == JSON_TRUE)
+        wish->user_features = true;
+    else if (json_equals(key, "item_features_digest") && token.kind == JSON_STRING)
+        take_digest(&token, &wish->features.items);
+    else if (json_equals(key, "user_features_digest") && token.kind == JSON_STRING)
+        take_digest(&token, &wish->features.users);
     else if (json_equals(key, "kernels") && token.kind == JSON_STRING &&
              token.length < sizeof wish->kernels)
         wish->kernels[json_unescape(&token, wish->kernels)] = '\0';
@@ -225,6 +244,28 @@ int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options
                     run);
     file->state.valid_digest = valid_digest;
     return 0;
+}
+
+static int compare_feature(const struct checkpoint_file *file, bool had, uint64_t was, uint64_t is,
+                           const char *what, struct dpmf_error *error) {
+    char text[80];
+    if (had == (is != 0) && (was == 0 || was == is)) return 0;
+    snprintf(text, sizeof text,
+             had && is == 0 ? "features of %s, and this run has none"
+             : had          ? "other features of %s"
+                            : "no features of %s",
+             what);
+    return mismatch(file, text, NULL, error);
+}
+
+int resume_compare_features(const struct checkpoint_file *file,
+                            const struct feature_digests *digests, struct dpmf_error *error) {
+    const struct first_wish wish = read_wish(file);
+    int code = compare_feature(file, wish.item_features, wish.features.items, digests->items,
+                               "items", error);
+    return code < 0 ? code
+                    : compare_feature(file, wish.user_features, wish.features.users, digests->users,
+                                      "users", error);
 }
 
 /* ---- where it continues ---------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "schedule/tiling.h"
 #include "train/best_epoch.h"
 #include "train/row_store.h"
+#include "train/train_run.h"
 
 /* Whether a new run may write its snapshots to `path`: not over the snapshot of a run that has not
  * come to its end, unless this run continues from one (`resume`) or `replace` is set. A run has
@@ -29,6 +30,11 @@ int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
 int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options *options,
                    const char *kernels, uint64_t valid_digest, const struct dpmf_run *run,
                    struct dpmf_error *error);
+
+/* Refuses a snapshot whose run had other features of items or users than this one, as far as its
+ * provenance tells. */
+int resume_compare_features(const struct checkpoint_file *file,
+                            const struct feature_digests *digests, struct dpmf_error *error);
 
 /* Where the run continues: a superblock of this tiling. With `exact` it must be cut as it was. */
 int resume_find_place(const struct checkpoint_file *file, const struct tiling *tiling, bool exact,

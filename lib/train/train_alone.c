@@ -37,9 +37,10 @@ static int check(struct train_run *train, int code, struct dpmf_error *error) {
 static int open_resumed(struct train_run *train, struct dpmf_error *error) {
     int code = resume_open(&train->resumed, train->options->resume, train->options->factors,
                            &train->state, error);
-    return code < 0 ? code
-                    : resume_compare(&train->resumed, train->options, train->kernels->name,
-                                     train->state.valid_digest, train->run, error);
+    if (code == 0)
+        code = resume_compare(&train->resumed, train->options, train->kernels->name,
+                              train->state.valid_digest, train->run, error);
+    return code < 0 ? code : resume_compare_features(&train->resumed, train_features(train), error);
 }
 
 static int begin_tiling(struct train_run *train, struct tiling_options *options,

@@ -4,6 +4,7 @@
  * snapshot's, and sets up what runs the epochs. Fed by a store; feeds sgd_train.c.
  */
 #define _GNU_SOURCE
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +125,14 @@ static int begin_state(struct train_run *train, struct dpmf_error *error) {
     return code;
 }
 
+/* What a run that continues is compared by. */
+static void put_digest(struct dpmf_json *json, const char *key, uint64_t digest) {
+    char text[FEATURE_DIGEST_TEXT];
+    if (digest == 0) return;
+    snprintf(text, sizeof text, "%016" PRIx64, digest);
+    dpmf_json_string(json, key, text);
+}
+
 static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     const struct dpmf_train_options *options = train->options;
     struct dpmf_json *json = dpmf_json_new();
@@ -139,6 +148,8 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     if (options->adapted) dpmf_json_bool(json, "adapted", true);
     if (options->item_features) dpmf_json_bool(json, "item_features", true);
     if (options->user_features) dpmf_json_bool(json, "user_features", true);
+    put_digest(json, "item_features_digest", train_features(train)->items);
+    put_digest(json, "user_features_digest", train_features(train)->users);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", train->kernels->name);
     dpmf_json_uint(json, "lanes", train->lanes);

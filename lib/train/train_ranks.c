@@ -74,6 +74,8 @@ static int open_resumed(struct train_run *train, struct dpmf_error *error) {
     if (code == 0 && is_first(train))
         code = resume_compare(file, options, train->kernels->name, train->state.valid_digest,
                               train->run, error);
+    if (code == 0 && is_first(train))
+        code = resume_compare_features(file, train_features(train), error);
     code = cluster_agree(train->cluster, code, error);
     if (code == 0)
         code = cluster_broadcast(train->cluster, &file->state, sizeof file->state, 0, error);

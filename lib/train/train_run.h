@@ -19,12 +19,18 @@
 
 struct train_place;
 
+/* What features a run has: hashes of their tables; 0: none. */
+struct feature_digests {
+    uint64_t items, users;
+};
+
 /* A last change of the rows, when the best epoch is there and before the model is written. */
 struct train_finish {
     bool needs_users; /* the rows of users, which then have to be in memory */
     int (*run)(void *self, struct factors *factors, const struct checkpoint_state *state,
                struct dpmf_error *error);
     void *self;
+    struct feature_digests digests;
 };
 
 struct train_run {
@@ -70,6 +76,14 @@ struct train_run {
     pthread_mutex_t progress_lock;
     _Atomic bool stopped;
 };
+
+enum { FEATURE_DIGEST_TEXT = 17 }; /* 16 digits and NUL */
+
+/* @return the features of the run, never NULL */
+static inline const struct feature_digests *train_features(const struct train_run *train) {
+    static const struct feature_digests none = {0, 0};
+    return train->finish ? &train->finish->digests : &none;
+}
 
 /* Begins a run on the cluster that `run` names, or alone. To be freed, unless this fails. */
 int train_run_init(struct train_run *train, struct dpmf_error *error);

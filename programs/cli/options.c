@@ -80,7 +80,8 @@ static bool is_range(const char *text) {
 static bool is_rescale(const char *text) {
     double number[4];
     return read_numbers(text, ":=:", number) == 4 && number[0] < number[1] &&
-           isfinite(number[1] - number[0]) && isfinite(number[3] - number[2]);
+           number[2] != number[3] && isfinite(number[1] - number[0]) &&
+           isfinite(number[3] - number[2]);
 }
 
 static bool is_scale(const char *text) {
@@ -201,7 +202,8 @@ static const char *misfit(const struct value *value, const char *text) {
                    : "a number from 0 to 1";
     case VALUE_SIZE: return dpmf_parse_size(text, &count) == 0 ? NULL : "a size";
     case VALUE_RANGE: return is_range(text) ? NULL : "a range A:B with A at most B";
-    case VALUE_RESCALE: return is_rescale(text) ? NULL : "of the form A:B=C:D with A less than B";
+    case VALUE_RESCALE:
+        return is_rescale(text) ? NULL : "of the form A:B=C:D with A less than B and C not D";
     case VALUE_INTERVAL: {
         struct options_interval interval;
         return read_interval(text, &interval) ? NULL : "a number of epochs or blocks, or a time";

@@ -7,6 +7,7 @@
 #include "shared/model_use.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -81,6 +82,31 @@ void model_use_warn_unchecked(struct invocation *invocation, const struct dpmf_m
     terminal_warning_print(&invocation->terminal, text);
 }
 
+uint32_t model_use_epochs_asked(const struct dpmf_model_info *info) {
+    static const char key[] = "\"epochs\":";
+    const char *at = info->provenance != NULL ? strstr(info->provenance, key) : NULL;
+    char digits[12];
+    uint64_t epochs = 0;
+    if (at == NULL) return 0;
+    at += sizeof key - 1;
+    size_t n = strspn(at, "0123456789");
+    if (n >= sizeof digits) return 0;
+    memcpy(digits, at, n);
+    digits[n] = '\0';
+    return dpmf_parse_uint64(digits, &epochs) == 0 && epochs <= UINT32_MAX ? (uint32_t)epochs : 0;
+}
+
+/* Early stopping ends a run too, and needs a validation set. */
+void model_use_warn_unfinished(struct invocation *invocation, const struct dpmf_model_info *info) {
+    char text[2 * DPMF_ERROR_TEXT_MAX];
+    const uint32_t asked = model_use_epochs_asked(info);
+    if (asked <= info->epochs || !isnan(info->best_valid)) return;
+    snprintf(text, sizeof text,
+             "%.*s: trained %u of %u epochs: a snapshot of a run that has not ended",
+             DPMF_ERROR_TEXT_MAX, invocation->operands[0], info->epochs, asked);
+    terminal_warning_print(&invocation->terminal, text);
+}
+
 static void note_features(struct invocation *invocation, const struct dpmf_features_side *side,
                           const char *what) {
     if (side->known + side->placed == 0) return;
@@ -113,6 +139,7 @@ int model_use_open(struct invocation *invocation, struct dpmf_model **model) {
     dpmf_model_info(*model, &info);
     if (strcmp(info.kind, "release") == 0) warn_of_statement(invocation);
     model_use_warn_unchecked(invocation, &info);
+    model_use_warn_unfinished(invocation, &info);
     return add_features(invocation, *model);
 }
 
@@ -323,7 +350,9 @@ static int add_title(void *self, const struct dpmf_table_row *row, struct dpmf_e
 static void warn_of_titles(struct invocation *invocation, const struct titling *titling) {
     const char *path = invocation->value[OPTION_CATALOGUE];
     char text[2 * DPMF_ERROR_TEXT_MAX];
-    if (titling->rows > 0 && titling->known == 0)
+    if (titling->rows == 0)
+        snprintf(text, sizeof text, "%.400s holds no titles", path);
+    else if (titling->known == 0)
         snprintf(text, sizeof text,
                  "%.400s names none of the model's items: there are no titles; ids are compared "
                  "byte by byte",

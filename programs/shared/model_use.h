@@ -21,6 +21,12 @@ int model_use_check_output(const struct invocation *invocation, struct dpmf_erro
 /* A warning, when the model is a checkpoint without a checksum. */
 void model_use_warn_unchecked(struct invocation *invocation, const struct dpmf_model_info *info);
 
+/* Epochs that the run was asked for, from its provenance; 0 when that does not record them. */
+uint32_t model_use_epochs_asked(const struct dpmf_model_info *info);
+
+/* A warning, when the model is a snapshot of a run that has not ended. */
+void model_use_warn_unfinished(struct invocation *invocation, const struct dpmf_model_info *info);
+
 /* Opens the first operand; there is a warning when it is a release that is not as private as one
  * should be. @return an exit status, after saying what is wrong */
 int model_use_open(struct invocation *invocation, struct dpmf_model **model);

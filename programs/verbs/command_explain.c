@@ -50,8 +50,9 @@ const struct verb verb_explain = {
             "model that ranks, nobody rates, and there are the other two. The "
             "part of taste is then shared out among the ratings: first those that speak for the "
             "item, then those that speak against it, the largest first, each with their sum. Where "
-            "taste adds little, no rating is named: the item is popular with nearly everyone, or "
-            "merely among the best of the rest. A user of the model is fitted again, so the score "
+            "taste adds little and takes nothing away, no rating is named: the item is popular "
+            "with nearly everyone, or merely among the best of the rest. A user of the model is "
+            "fitted again, so the score "
             "differs a little from what dpmf recommend prints. With a release, years and kinds of "
             "items in --catalogue count in taste.",
             SCORE_PARAGRAPH,
@@ -240,23 +241,32 @@ static void print_side(const struct explaining *e, const struct side *side, bool
                text_number((uint64_t)(side->n - n_shown)).text);
 }
 
-static const char *reason_text(enum dpmf_reason reason) {
-    return reason == DPMF_REASON_TASTE   ? "it is to your taste"
-           : reason == DPMF_REASON_CROWD ? "popular with nearly everyone"
-                                         : "neither popular nor much to your taste";
+/* What taste takes away, the ratings are the reason of. */
+static bool is_against(const struct explaining *e) {
+    return e->score.taste < 0 && e->speaks_against.n > 0;
+}
+
+static const char *reason_text(const struct explaining *e) {
+    if (e->score.reason == DPMF_REASON_TASTE) return "it is to your taste";
+    if (e->score.reason == DPMF_REASON_CROWD)
+        return is_against(e) ? "popular with nearly everyone, though your taste speaks against it"
+                             : "popular with nearly everyone";
+    return is_against(e) ? "not popular, and your taste speaks against it"
+                         : "neither popular nor much to your taste";
 }
 
 static void print_page(const struct explaining *e, const struct reason *reasons, size_t n) {
     size_t silent = e->own.n - e->speaks_for.n - e->speaks_against.n;
     printf("%.*f for ", e->places, e->score.total);
     print_item(e, e->item);
-    printf("  %s", reason_text(e->score.reason));
+    printf("  %s", reason_text(e));
     if (!isnan(e->score.rating))
         printf("; the rating you would give is %.*f", e->places - 2, e->score.rating);
     printf("\n\n  %8.*f  liked by everyone\n", e->places, e->score.crowd);
     if (!e->ranks) printf("  %+8.*f  how you rate\n", e->places, e->score.habit);
     printf("  %+8.*f  your taste\n", e->places, e->score.taste);
-    if (e->score.reason != DPMF_REASON_TASTE) return; /* no rating is the reason */
+    if (e->score.reason != DPMF_REASON_TASTE && !is_against(e))
+        return; /* no rating is the reason */
     print_side(e, &e->speaks_for, true, reasons, n);
     print_side(e, &e->speaks_against, false, reasons, n);
     if (silent > 0)

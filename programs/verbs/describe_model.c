@@ -17,21 +17,6 @@
 #include "shared/model_use.h"
 #include "shared/privacy_claim.h"
 
-/* Epochs that the run was asked for, from its provenance; 0 when that does not record them. */
-static uint32_t epochs_asked(const struct dpmf_model_info *info) {
-    static const char key[] = "\"epochs\":";
-    const char *at = info->provenance != NULL ? strstr(info->provenance, key) : NULL;
-    char digits[12];
-    uint64_t epochs = 0;
-    if (at == NULL) return 0;
-    at += sizeof key - 1;
-    size_t n = strspn(at, "0123456789");
-    if (n >= sizeof digits) return 0;
-    memcpy(digits, at, n);
-    digits[n] = '\0';
-    return dpmf_parse_uint64(digits, &epochs) == 0 && epochs <= UINT32_MAX ? (uint32_t)epochs : 0;
-}
-
 /* Whether a release that ranks knows no taste. */
 static bool is_popularity_alone(const struct dpmf_model_info *info) {
     return info->factors == 0 || info->taste_weight == 0;
@@ -55,7 +40,8 @@ static int print_json(const char *path, const struct dpmf_model_info *info) {
     dpmf_json_uint(json, "factors", info->factors);
     dpmf_json_double(json, "offset", info->offset);
     dpmf_json_uint(json, "epochs", info->epochs);
-    if (epochs_asked(info) > 0) dpmf_json_uint(json, "epochs_asked", epochs_asked(info));
+    if (model_use_epochs_asked(info) > 0)
+        dpmf_json_uint(json, "epochs_asked", model_use_epochs_asked(info));
     if (is_ranking(info)) {
         dpmf_json_double(json, "regularization", info->regularization);
         dpmf_json_double(json, "unobserved", info->unobserved);
@@ -80,7 +66,7 @@ static int print_json(const char *path, const struct dpmf_model_info *info) {
 }
 
 static void print_epochs(const struct dpmf_model_info *info) {
-    uint32_t asked = epochs_asked(info);
+    uint32_t asked = model_use_epochs_asked(info);
     char done[24] = "";
     if (asked > info->epochs) snprintf(done, sizeof done, "%u of ", info->epochs);
     printf("  %-10s %s%s on %s\n", "trained", done,

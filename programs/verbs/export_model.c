@@ -166,6 +166,7 @@ int export_model_run(struct invocation *invocation) {
         return report_error_print(invocation, &error);
     dpmf_model_info(model, &info);
     model_use_warn_unchecked(invocation, &info);
+    model_use_warn_unfinished(invocation, &info);
     bool is_release = strcmp(info.kind, "release") == 0;
     if (is_release) status = read_statement(invocation, &statement);
     if (status == STATUS_DONE)

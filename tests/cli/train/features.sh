@@ -13,7 +13,7 @@ dpmf train ratings.csv -k 4 --no-adapt --deterministic -o plain.safetensors -q
 dpmf train ratings.csv -k 4 --no-adapt --deterministic --item-features items.csv \
     --user-features users.csv -o m.safetensors -q
 cmp -s plain.safetensors m.safetensors || echo "features change the model"
-dpmf describe m.safetensors --json | grep -o 'item_features[^,]*,[^,]*user_features[^,}]*'
+dpmf describe m.safetensors --json | grep -o 'item_features[^,]*true,[^,]*user_features[^,}]*true'
 echo "without the tables:"
 dpmf evaluate m.safetensors test.csv | cut -d. -f1
 echo "with them:"
