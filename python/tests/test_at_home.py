@@ -118,6 +118,10 @@ class AtHome(FolderTest):
         mine = (np.arange(0, 20, 4), np.full(5, 5.0))
         with quiet():
             loaded = dpmf.load(release, catalogue=table)
+            others = self.folder / "others.csv"
+            others.write_text("item,genres\nx1,Drama\nx2,Comedy\n")
+            with self.assertWarnsRegex(dpmf.DpmfWarning, "neither kinds nor years"):
+                dpmf.load(release, catalogue=others)
         plain, told = model.fold_in(mine), loaded.fold_in(mine)
         old, new = (me.recommend(10, taste=1).items for me in (plain, told))
         self.assertGreater((new % 4 == 0).sum(), (old % 4 == 0).sum())
