@@ -48,6 +48,7 @@
 #include "store/block_packer.h"
 #include "store/rating_sorter.h"
 #include "store/store.h"
+#include "table_scenarios.h"
 
 /* ---- running a scenario ---------------------------------------------------------------------- */
 
@@ -1285,6 +1286,9 @@ static const struct scenario scenarios[] = {
     {"columns of averages", adding_home_columns, 0},
     {"audit", auditing, 0},
     {"table", table_reading, 0},
+    {"Parquet", table_scenarios_parquet, 0},
+    {"Arrow file", table_scenarios_arrow, 0},
+    {"Arrow stream", table_scenarios_arrow_stream, 0},
     {"pairs", pairs_reading, 0},
     /* the number in its lock is one sector, read and written in one call or not at all */
     {"ledger", keeping_a_ledger, INTERRUPTED | CUT_SHORT},
@@ -1318,6 +1322,7 @@ static int make_all(void **state) {
     temp_dir_file(&dir, "output", output_path);
     temp_dir_file(&dir, "second", second_path);
     make_inputs();
+    table_scenarios_make();
     make_database();
     make_spilled();
     make_model();
@@ -1333,6 +1338,7 @@ static int remove_all(void **state) {
     factors_free(&made);
     free(release_bytes);
     free_crowd();
+    table_scenarios_remove();
     temp_dir_remove(&inputs);
     temp_dir_remove(&dir);
     return 0;

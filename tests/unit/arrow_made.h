@@ -5,6 +5,7 @@
 #ifndef DPMF_TESTS_ARROW_MADE_H
 #define DPMF_TESTS_ARROW_MADE_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,10 @@ struct made_table {
     const uint8_t *validity;
     int fails_at; /* the call of get_next that fails; 0: none */
     const char *top_format;
+    int schema_code; /* what get_schema returns */
+    bool is_silent;  /* whether there is no word about a failure */
+    void (*spoil_schema)(struct ArrowSchema *top);
+    void (*spoil_batch)(struct ArrowArray *top);
 
     struct ArrowSchema schema[MADE_COLUMNS], dictionary_schema[MADE_COLUMNS],
         *schemas[MADE_COLUMNS];
@@ -55,6 +60,7 @@ static inline void made_release_array(struct ArrowArray *array) {
 
 static inline int made_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
     struct made_table *made = stream->private_data;
+    if (made->schema_code != 0) return made->schema_code;
     for (int64_t i = 0; i < made->n_columns; i++) {
         const struct made_column *column = &made->column[i];
         made->schemas[i] = &made->schema[i];
@@ -69,6 +75,7 @@ static inline int made_schema(struct ArrowArrayStream *stream, struct ArrowSchem
                                 .release = made_release_schema,
                                 .private_data = made};
     made->n_schemas++;
+    if (made->spoil_schema) made->spoil_schema(out);
     return 0;
 }
 
@@ -106,12 +113,12 @@ static inline int made_next(struct ArrowArrayStream *stream, struct ArrowArray *
                                .release = made_release_array,
                                .private_data = made};
     made->n_arrays++;
+    if (made->spoil_batch) made->spoil_batch(out);
     return 0;
 }
 
 static inline const char *made_error(struct ArrowArrayStream *stream) {
-    (void)stream;
-    return "the row of ann is broken";
+    return ((struct made_table *)stream->private_data)->is_silent ? "" : "the row of ann is broken";
 }
 
 static inline void made_release(struct ArrowArrayStream *stream) {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -182,6 +183,183 @@ static void test_deltas(void **state) {
     mixed[6] = 65; /* bits of a difference */
     span = (struct parquet_span){mixed, mixed + sizeof mixed};
     assert_false(parquet_deltas_read(&span, 8, out));
+}
+
+static void test_delta_heads(void **state) {
+    static const struct {
+        uint8_t bytes[8];
+        size_t n;
+    } wrong[] = {
+        {{0, 1, 2, 10, 0, 0}, 6},                /* no block */
+        {{8, 0, 2, 10, 0, 0}, 6},                /* no parts */
+        {{8, 3, 2, 10, 0, 0}, 6},                /* parts that are not whole */
+        {{8, 2, 2, 10, 0, 0}, 6},                /* parts of 4 */
+        {{0x88, 0x80, 0x40, 1, 2, 10, 0, 0}, 8}, /* a block too long */
+        {{0x80, 0x80, 4, 0x81, 8, 2, 10, 0}, 8}, /* too many parts */
+        {{8, 1, 3, 10, 0, 0}, 6},                /* three numbers where there are two */
+        {{8, 1, 2}, 3},
+    };
+    int64_t out[2];
+    struct parquet_span span;
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        span = (struct parquet_span){wrong[i].bytes, wrong[i].bytes + wrong[i].n};
+        assert_false(parquet_deltas_read(&span, 2, out));
+    }
+    static const uint8_t none[] = {8, 1, 0, 10};
+    span = (struct parquet_span){none, none + sizeof none};
+    assert_true(parquet_deltas_read(&span, 0, out));
+    assert_ptr_equal(span.at, none + sizeof none);
+}
+
+/* Numbers of 61 bits, of which some lie in nine bytes. */
+static void test_wide_bits(void **state) {
+    enum { WIDTH = 61, N = 8 };
+    uint8_t bytes[5 + 1 + WIDTH] = {8, 1, N + 1, 0, 0, WIDTH};
+    int64_t out[N + 1], wanted = 0;
+    (void)state;
+    for (int i = 0; i < N; i++)
+        for (int b = 0; b < WIDTH; b++) {
+            const int at = i * WIDTH + b;
+            const uint64_t number =
+                UINT64_C(0x1234567890abcdef) >> i & ((UINT64_C(1) << WIDTH) - 1);
+            bytes[6 + at / 8] |= (uint8_t)((number >> b & 1) << at % 8);
+        }
+    struct parquet_span span = {bytes, bytes + sizeof bytes};
+    assert_true(parquet_deltas_read(&span, N + 1, out));
+    for (int i = 0; i < N; i++) {
+        wanted += (int64_t)(UINT64_C(0x1234567890abcdef) >> i & ((UINT64_C(1) << WIDTH) - 1));
+        assert_int_equal(out[i + 1], wanted);
+    }
+}
+
+/* A run of ones over many bytes, and one that begins within a byte. */
+static void test_long_levels(void **state) {
+    static const uint8_t bytes[] = {3 << 1, 1, 30 << 1, 1, 7 << 1, 0};
+    uint8_t bits[5] = {0};
+    size_t n_set;
+    struct parquet_span span = {bytes, bytes + sizeof bytes};
+    (void)state;
+    assert_true(parquet_levels_read(&span, 40, bits, &n_set));
+    assert_int_equal(n_set, 33);
+    assert_int_equal(bytes_get_u32(bits), UINT32_MAX);
+    assert_int_equal(bits[4], 1);
+}
+
+/* ---- codecs that are wrong -------------------------------------------------------------------- */
+
+static void test_codecs(void **state) {
+    static const struct {
+        enum parquet_codec codec;
+        const char *packed;
+        size_t n, size;
+        bool fits;
+    } cases[] = {
+        {PARQUET_UNCOMPRESSED, "abc", 3, 3, true},
+        {PARQUET_UNCOMPRESSED, "abc", 3, 2, false},
+        {PARQUET_SNAPPY,
+         "\x03\x08"
+         "abc",
+         5, 3, true},
+        {PARQUET_SNAPPY,
+         "\x08\x00"
+         "a\x0d\x01",
+         5, 8, true}, /* seven more, from one back */
+        {PARQUET_SNAPPY,
+         "\x08\x00"
+         "a\x0d\x02",
+         5, 8, false}, /* from before the beginning */
+        {PARQUET_SNAPPY,
+         "\x08\x00"
+         "a\x0d",
+         4, 8, false},
+        {PARQUET_SNAPPY,
+         "\x08\x00"
+         "a\x1a\x01",
+         5, 8, false},
+        {PARQUET_SNAPPY,
+         "\x08\x00"
+         "a\x1a\x01\x00",
+         6, 8, true},
+        {PARQUET_SNAPPY,
+         "\x08\x00"
+         "a\x1b\x01\x00\x00",
+         7, 8, false},
+        {PARQUET_SNAPPY,
+         "\x08\x00"
+         "a\x1b\x01\x00\x00\x00",
+         8, 8, true},
+        {PARQUET_SNAPPY, "\x03\xf0", 2, 3, false},
+        {PARQUET_SNAPPY,
+         "\x03\xf0\x02"
+         "abc",
+         6, 3, true},
+        {PARQUET_SNAPPY,
+         "\x03\x08"
+         "abc",
+         5, 4, false},
+        {PARQUET_SNAPPY,
+         "\x04\x08"
+         "abc",
+         5, 4, false},
+        {PARQUET_SNAPPY, "", 0, 0, false},
+        {PARQUET_LZ4_RAW,
+         "\x30"
+         "abc",
+         4, 3, true},
+        {PARQUET_LZ4_RAW, "\xf0", 1, 3, false},
+        {PARQUET_LZ4_RAW,
+         "\x10"
+         "a",
+         2, 2, false},
+        {PARQUET_LZ4_RAW,
+         "\x40"
+         "abc",
+         4, 4, false},
+        {PARQUET_LZ4_RAW,
+         "\x14"
+         "a\x01",
+         3, 9, false},
+        {PARQUET_LZ4_RAW,
+         "\x1f"
+         "a\x01\x00",
+         4, 30, false},
+        {PARQUET_LZ4_RAW,
+         "\x14"
+         "a\x02\x00",
+         4, 9, false},
+        {PARQUET_LZ4_RAW,
+         "\x14"
+         "a\x01\x00",
+         4, 9, true},
+        {PARQUET_GZIP, "abc", 3, 3, false},
+        {PARQUET_GZIP, "", 0, 0, true},
+        {PARQUET_GZIP, "", 0, 1, false},
+        {PARQUET_ZSTD, "abc", 3, 3, false},
+    };
+    uint8_t bytes[32];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (parquet_decompress(cases[i].codec, (const uint8_t *)cases[i].packed, cases[i].n, bytes,
+                               cases[i].size) != cases[i].fits)
+            fail_msg("case %zu", i);
+}
+
+/* Two members, one cut off, one of more bytes than there should be, and bytes behind them. */
+static void test_gzip_members(void **state) {
+    uint8_t packed[200], bytes[64];
+    uLongf n = sizeof packed / 2, more = sizeof packed / 2;
+    (void)state;
+    assert_int_equal(compress(packed, &n, (const Bytef *)"hello", 5), Z_OK);
+    assert_int_equal(compress(packed + n, &more, (const Bytef *)" you", 4), Z_OK);
+    assert_true(parquet_decompress(PARQUET_GZIP, packed, n + more, bytes, 9));
+    assert_memory_equal(bytes, "hello you", 9);
+    assert_true(parquet_decompress(PARQUET_GZIP, packed, n, bytes, 5));
+    assert_false(parquet_decompress(PARQUET_GZIP, packed, n, bytes, 6));
+    assert_false(parquet_decompress(PARQUET_GZIP, packed, n, bytes, 4));
+    assert_false(parquet_decompress(PARQUET_GZIP, packed, n - 1, bytes, 5));
+    packed[n] = 0;
+    assert_false(parquet_decompress(PARQUET_GZIP, packed, n + 1, bytes, 5));
 }
 
 /* ---- thrift ---------------------------------------------------------------------------------- */
@@ -411,12 +589,15 @@ static void test_no_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_snappy),       cmocka_unit_test(test_lz4),
-        cmocka_unit_test(test_codec_names),  cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_wide_runs),    cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_deltas),       cmocka_unit_test(test_thrift),
-        cmocka_unit_test(test_thrift_depth), cmocka_unit_test(test_file),
-        cmocka_unit_test(test_left_out),     cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_delta_heads),  cmocka_unit_test(test_wide_bits),
+        cmocka_unit_test(test_long_levels),  cmocka_unit_test(test_codecs),
+        cmocka_unit_test(test_gzip_members), cmocka_unit_test(test_snappy),
+        cmocka_unit_test(test_lz4),          cmocka_unit_test(test_codec_names),
+        cmocka_unit_test(test_runs),         cmocka_unit_test(test_wide_runs),
+        cmocka_unit_test(test_levels),       cmocka_unit_test(test_deltas),
+        cmocka_unit_test(test_thrift),       cmocka_unit_test(test_thrift_depth),
+        cmocka_unit_test(test_file),         cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_no_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
