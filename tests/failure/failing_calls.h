@@ -30,6 +30,8 @@ enum fault {
     INTERRUPTED = 4, /* EINTR, which asks to try again */
     CUT_SHORT = 8,   /* a part of the bytes, which asks for the rest */
     ENDED = 16,      /* no byte: the file became shorter */
+    UNNAMED = 32,    /* EOPNOTSUPP: this file system has no files without a name */
+    UNLISTED = 64,   /* EACCES: the directory may be written to and not read */
 };
 
 static _Atomic unsigned tried = NO_MEMORY; /* calls that this cannot happen to are not counted */
@@ -237,6 +239,8 @@ CAN_FAIL(int, lstat, (const char *path, struct stat *status), (path, status), -1
 CAN_FAIL(int, fstat, (int fd, struct stat *status), (fd, status), -1)
 CAN_FAIL(int, fstatat, (int at, const char *path, struct stat *status, int flags),
          (at, path, status, flags), -1)
+CAN_FAIL(int, access, (const char *path, int what), (path, what), -1)
+CAN_FAIL(ssize_t, getrandom, (void *bytes, size_t n, unsigned flags), (bytes, n, flags), -1)
 CAN_FAIL(int, fchmod, (int fd, mode_t mode), (fd, mode), -1)
 CAN_FAIL(int, ftruncate, (int fd, off_t n), (fd, n), -1)
 CAN_FAIL(int, mkdirat, (int at, const char *path, mode_t mode), (at, path, mode), -1)
@@ -252,6 +256,16 @@ static mode_t mode_of(int flags, va_list arguments) {
     return flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
 }
 
+/* @return whether a file, or a directory, is not opened */
+static bool is_not_opened(int flags) {
+    const bool is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
+    const bool is_listed = !is_nameless && flags & O_DIRECTORY && !(flags & O_PATH);
+    const unsigned fault =
+        fault_now(IO_ERROR | (is_nameless ? UNNAMED : 0u) | (is_listed ? UNLISTED : 0u));
+    if (fault) errno = fault == UNNAMED ? EOPNOTSUPP : fault == UNLISTED ? EACCES : EIO;
+    return fault != 0;
+}
+
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...) {
@@ -259,7 +273,7 @@ int __wrap_open(const char *path, int flags, ...) {
     va_start(arguments, flags);
     const mode_t mode = mode_of(flags, arguments);
     va_end(arguments);
-    return has_failed() ? -1 : __real_open(path, flags, mode);
+    return is_not_opened(flags) ? -1 : __real_open(path, flags, mode);
 }
 
 int __real_openat(int at, const char *path, int flags, ...);
@@ -269,7 +283,7 @@ int __wrap_openat(int at, const char *path, int flags, ...) {
     va_start(arguments, flags);
     const mode_t mode = mode_of(flags, arguments);
     va_end(arguments);
-    return has_failed() ? -1 : __real_openat(at, path, flags, mode);
+    return is_not_opened(flags) ? -1 : __real_openat(at, path, flags, mode);
 }
 
 #endif

@@ -1313,6 +1313,8 @@ static struct trial trials[] = {
     {"calls of the system failed", IO_ERROR, is_reported},
     {"reads found no bytes", ENDED, is_reported},
     {"calls were interrupted", INTERRUPTED, is_unharmed},
+    {"files had to have a name", UNNAMED, is_unharmed},
+    {"directories could not be listed", UNLISTED, is_reported},
     {"reads and writes were cut short", CUT_SHORT, is_unharmed},
 };
 
