@@ -24,6 +24,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "files/output_file.h"
+#include "privacy/distinct_users.h"
 #include "statement/accountant.h"
 #include "store/store.h"
 
@@ -446,7 +447,8 @@ int private_ratings_build(const struct dpmf_store *store,
     ratings->file = -1;
     ratings->longest = options->longest;
     report->on_disk = ratings->on_disk = bytes > options->memory;
-    int code = number_items(&builder, store, error);
+    int code = distinct_users_check(store, error);
+    if (code == 0) code = number_items(&builder, store, error);
     if (code == 0) code = scale_wishes(&builder, error);
     if (code == 0 && ratings->on_disk)
         code = output_file_nameless(store_path(store), &ratings->file, error);

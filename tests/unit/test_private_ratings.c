@@ -16,6 +16,8 @@
 
 #include "privacy/id_gather.h"
 #include "random/random.h"
+#include "store_triples.h"
+#include "temp_dir.h"
 
 /* ---- one user's entries ---------------------------------------------------------------------- */
 
@@ -243,6 +245,41 @@ static void test_no_disk(void **state) {
     catalogue_free(&made.catalogue);
 }
 
+/* A store with sound checksums that has someone twice: with two contributions the statement would
+ * be false. */
+static void test_user_twice(void **state) {
+    (void)state;
+    static const char *const users[][3] = {{"ann", "bob", "ann"}, {"ann", "bob", "ann "}};
+    static const int codes[] = {DPMF_ERR_STORE_CORRUPT, 0};
+    for (int i = 0; i < 2; i++) {
+        struct temp_dir directory;
+        struct triples triples = {0};
+        struct made made;
+        struct dpmf_store *store;
+        struct private_ratings *ratings;
+        struct dpmf_error error = {0};
+        char path[TEMP_PATH_MAX];
+        temp_dir_make(&directory);
+        temp_dir_file(&directory, "twice.dpr", path);
+        for (int u = 0; u < 3; u++)
+            triples_add(&triples, triple_make(users[i][u], "a", u + 1, STORE_NO_TIME));
+        triples_write(&triples, false, false, path);
+        free(triples.at);
+        assert_int_equal(dpmf_store_open(path, NULL, NULL, &store, NULL), 0);
+        make(&made);
+        assert_int_equal(
+            private_ratings_build(store, &made.options, NULL, &ratings, &made.report, &error),
+            codes[i]);
+        assert_true((ratings == NULL) == (codes[i] < 0));
+        if (codes[i] < 0)
+            assert_string_equal(error.message, "the store holds the id of a user twice");
+        private_ratings_free(ratings);
+        catalogue_free(&made.catalogue);
+        dpmf_store_close(store);
+        temp_dir_remove(&directory);
+    }
+}
+
 /* ---- visits ---------------------------------------------------------------------------------- */
 
 static int count_user(void *self, int worker, const struct private_user *user,
@@ -319,6 +356,7 @@ int main(void) {
         cmocka_unit_test(test_trimmed),
         cmocka_unit_test(test_cohort_without_times),
         cmocka_unit_test(test_no_disk),
+        cmocka_unit_test(test_user_twice),
         cmocka_unit_test(test_visits_that_fail),
         cmocka_unit_test(test_first_failure_is_kept),
     };
