@@ -9,6 +9,7 @@
 #include "store/shard_set.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -275,6 +276,45 @@ bool shard_set_is(const char *path) {
     return is_set;
 }
 
+static bool is_listed(const struct shard_list *list, const char *name) {
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->entries[i].file, name) == 0) return true;
+    return false;
+}
+
+/* @return 0, or DPMF_ERR_STORE_CORRUPT where `name` is a store that the list does not have */
+static int check_file(const char *directory, const char *name, struct dpmf_error *error) {
+    char *path = shard_path(directory, name);
+    struct stat status;
+    bool is_store = false;
+    int code = path ? 0 : error_no_memory(error);
+    if (code == 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode))
+        code = store_file_is(path, &is_store, NULL) == DPMF_ERR_BASE_NO_MEMORY
+                   ? error_no_memory(error)
+                   : 0;
+    if (code == 0 && is_store) {
+        code = error_set(error, DPMF_ERR_STORE_CORRUPT,
+                         "this store is in a directory of shards, whose list does not have it");
+        error_hint(error, "move it elsewhere, and give it by itself");
+        error_place(error, path, 0, 0);
+    }
+    free(path);
+    return code;
+}
+
+/* Whoever put another store beside the shards means it to be read with them. */
+static int check_strays(const char *directory, const struct shard_list *list,
+                        struct dpmf_error *error) {
+    DIR *files = opendir(directory);
+    int code = 0;
+    if (!files) return error_system(error, errno, "read", directory);
+    for (struct dirent *file; code == 0 && (file = readdir(files));)
+        if (file->d_name[0] != '.' && !is_listed(list, file->d_name))
+            code = check_file(directory, file->d_name, error);
+    closedir(files);
+    return code;
+}
+
 int shard_set_open(const char *directory, struct dpmf_store **store, struct dpmf_error *error) {
     *store = NULL;
     struct shard_list list = {.entries = memory_alloc(SHARDS_MAX, sizeof *list.entries)};
@@ -282,6 +322,7 @@ int shard_set_open(const char *directory, struct dpmf_store **store, struct dpmf
     char *name = shard_path(directory, ""); /* temporary files go into it, not beside it */
     int code = list.entries && stores && name ? 0 : error_no_memory(error);
     if (code == 0) code = read_list(directory, &list, error);
+    if (code == 0) code = check_strays(directory, &list, error);
     for (size_t i = 0; code == 0 && i < list.n; i++)
         code = open_shard(directory, &list.entries[i], &stores[i], error);
     if (code == 0)

@@ -314,6 +314,22 @@ static void note_fitted(struct invocation *invocation, const struct dpmf_model *
             text_count(n, are_rows ? "row" : "user").text, are_rows ? " of users" : "");
 }
 
+/* A model of likes is as good at them as it was taught; other ratings it was never to find. */
+static void warn_of_likes(struct invocation *invocation, const struct dpmf_model *model,
+                          const struct dpmf_store_info *test) {
+    char text[200];
+    struct dpmf_model_info info;
+    dpmf_model_info(model, &info);
+    if (strcmp(info.goal, "ranking") != 0 || !isfinite(info.like) || test->holds_events ||
+        command_has(invocation, OPTION_LIKE) || test->min >= info.like)
+        return;
+    snprintf(text, sizeof text,
+             "the model learned from ratings of %s and more, and everything rated in TEST is "
+             "looked for: --like %s looks for the same",
+             text_double(info.like).text, text_double(info.like).text);
+    terminal_warning_print(&invocation->terminal, text);
+}
+
 static int evaluate(struct invocation *invocation, const struct dpmf_model *model,
                     struct dpmf_store *test, struct dpmf_store *history,
                     const struct dpmf_order *order, uint32_t n) {
@@ -336,6 +352,7 @@ static int evaluate(struct invocation *invocation, const struct dpmf_model *mode
     struct dpmf_store_info info;
     dpmf_store_info(test, &info);
     if (n > 0) note_ranking(&invocation->terminal, &info, &evaluation);
+    if (n > 0) warn_of_likes(invocation, model, &info);
     terminal_phases_print(&invocation->terminal);
     if (command_has(invocation, OPTION_JSON)) return print_json(invocation, n, &evaluation);
     print_page(n, info.holds_events, &evaluation);

@@ -436,7 +436,13 @@ static int check_goal(const struct invocation *invocation) {
                                              OPTION_ROW_STEPS, OPTION_ROW_BLOCK};
     static const enum option_id of_sgd[] = {OPTION_LEARNING_RATE, OPTION_DECAY,    OPTION_TIERS,
                                             OPTION_LANES,         OPTION_PREFETCH, OPTION_HOGWILD};
+    static const enum option_id of_tiles[] = {OPTION_LANES, OPTION_PREFETCH};
     const bool ranks = options_is(invocation, OPTION_GOAL, "ranking");
+    if (options_is(invocation, OPTION_SOLVER, "gibbs")) {
+        const int status = options_refuse(invocation, of_tiles, COUNT_OF(of_tiles),
+                                          "is not for gibbs, which has no tiles", "leave it out");
+        if (status != STATUS_DONE) return status;
+    }
     if (!train_is_ials(invocation)) {
         if (ranks)
             return terminal_error_print(STATUS_USAGE, "leave --solver out, or give --solver ials",
