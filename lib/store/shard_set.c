@@ -322,9 +322,9 @@ int shard_set_open(const char *directory, struct dpmf_store **store, struct dpmf
     char *name = shard_path(directory, ""); /* temporary files go into it, not beside it */
     int code = list.entries && stores && name ? 0 : error_no_memory(error);
     if (code == 0) code = read_list(directory, &list, error);
-    if (code == 0) code = check_strays(directory, &list, error);
     for (size_t i = 0; code == 0 && i < list.n; i++)
         code = open_shard(directory, &list.entries[i], &stores[i], error);
+    if (code == 0) code = check_strays(directory, &list, error);
     if (code == 0)
         code = store_set_make(stores, list.n, name, store, error);
     else

@@ -317,7 +317,7 @@ static void note_fitted(struct invocation *invocation, const struct dpmf_model *
 /* A model of likes is as good at them as it was taught; other ratings it was never to find. */
 static void warn_of_likes(struct invocation *invocation, const struct dpmf_model *model,
                           const struct dpmf_store_info *test) {
-    char text[200];
+    char text[300];
     struct dpmf_model_info info;
     dpmf_model_info(model, &info);
     if (strcmp(info.goal, "ranking") != 0 || !isfinite(info.like) || test->holds_events ||
