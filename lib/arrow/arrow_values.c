@@ -1,7 +1,7 @@
 /*
  * Stretches of columns at once, each type by a loop of its own: a value costs a load and no call.
- * What is read is what arrow_cell_read reads; floats are widened by their texts. Fed by the readers of this folder; feeds
- * arrow_source.c.
+ * What is read is what arrow_cell_read reads; floats are widened by their texts. Fed by the readers
+ * of this folder; feeds arrow_source.c.
  */
 #include "arrow/arrow_values.h"
 

@@ -516,6 +516,9 @@ int arrow_source_open(struct arrow_table *table, const struct dpmf_input_options
     if (code == 0) {
         self->source.layout.formats = store_layout_format_of_ids(table->format, ids_of(table));
         self->source.layout.lacks_times = table->chosen[COLUMN_TIME] < 0;
+        for (size_t i = 0; i < table->n_fields && !options->by_record; i++)
+            source_note_unused(&self->source, table->fields[i].name, strlen(table->fields[i].name),
+                               (uint32_t)i, table->chosen);
     }
     return source_hand_over(&self->source, code, source);
 }

@@ -147,12 +147,24 @@ static int find_in_table(const struct database_url *url, const char *const *name
     return DPMF_ERR_INPUT_QUERY;
 }
 
+/* Of a name that is not known, a value may be a rating, a count or a time. */
+static int refuse_value(const struct database_url *url, const char *name,
+                        struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_QUERY,
+              "the query's third column, \"%.80s\", is named like no rating, count or time", name);
+    error_hint(error, "say what it is: ... AS rating, ... AS count (how often, of events) or ... "
+                      "AS timestamp");
+    error_place(error, url->shown, 0, 0);
+    return DPMF_ERR_INPUT_QUERY;
+}
+
 /* By their places, as long as no name says that a column is something else: user, item, then
- * perhaps a value, then perhaps a time, which must be named as one. What a nameless value is
- * follows from `events`. */
+ * perhaps a rating or a count and then perhaps a time, which must be named as what they are.
+ * `unknown` becomes the name of a value that is not. */
 static bool take_places(const char *const *names, size_t n, bool events,
-                        int32_t column[COLUMN_ROLES], bool *holds_events) {
+                        int32_t column[COLUMN_ROLES], bool *holds_events, const char **unknown) {
     enum column_role role[COLUMN_ROLES];
+    *unknown = NULL;
     if (n < 2 || n > COLUMN_ROLES) return false;
     for (int i = 0; i < COLUMN_ROLES; i++) column[i] = -1;
     for (size_t i = 0; i < n; i++) role[i] = column_role_of(names[i], strlen(names[i]));
@@ -160,10 +172,13 @@ static bool take_places(const char *const *names, size_t n, bool events,
         if (role[i] != (enum column_role)i && role[i] != COLUMN_OTHER) return false;
         column[i] = (int32_t)i;
     }
-    if (role[n - 1] == COLUMN_TIME) column[COLUMN_TIME] = (int32_t)--n;
+    if (role[n - 1] == COLUMN_TIME ||
+        (n > 2 && column_may_be_time(names[n - 1], strlen(names[n - 1]))))
+        column[COLUMN_TIME] = (int32_t)--n;
     *holds_events = events || n == 2 || role[2] == COLUMN_COUNT;
     if (n == 2) return true;
     if (n > 3 || role[2] <= COLUMN_ITEM || role[2] == COLUMN_TIME) return false;
+    if (role[2] == COLUMN_OTHER) *unknown = names[2];
     column[COLUMN_RATING] = 2;
     return true;
 }
@@ -186,7 +201,9 @@ int database_columns_find(const struct database_url *url, const struct dpmf_inpu
     for (int role = 0; role < COLUMN_ROLES; role++) used += column[role] >= 0;
     *holds_events = kind == COLUMNS_EVENTS;
     if (named && used == n) return 0;
-    if (take_places(names, n, options->events, column, holds_events)) {
+    const char *unknown;
+    if (take_places(names, n, options->events, column, holds_events, &unknown)) {
+        if (unknown) return refuse_value(url, unknown, error);
         if (!options->events || column[COLUMN_RATING] < 0 ||
             column_role_of(names[2], strlen(names[2])) != COLUMN_RATING)
             return 0;

@@ -103,8 +103,9 @@ int postgres_source_open(struct database_url *url, const struct dpmf_input_optio
 
 /* Finds each role's column, or -1 (of the time, and of a count), among the names of a result's
  * columns. A table's columns must have the usual names, others are ignored; a query gives user,
- * item, rating or count, and perhaps a time: by their names in any order, or in this order; or the
- * user and the item alone, of events. Of the options it uses `columns` and `events`. */
+ * item, rating or count, and perhaps a time: by their names in any order, or in this order, where
+ * names of users and items that are not known will do; or the user and the item alone, of events.
+ * Of the options it uses `columns` and `events`. */
 int database_columns_find(const struct database_url *url, const struct dpmf_input_options *options,
                           const char *const *names, size_t n, int32_t column[COLUMN_ROLES],
                           bool *holds_events, struct dpmf_error *error);

@@ -21,12 +21,15 @@ struct reading {
     size_t n;
     int64_t number;
     bool events;
+    bool is_guessed; /* that they are events was not declared */
     struct json_reader json;
 };
 
 /* The values found for each role; kind JSON_ERROR stands for none yet. */
 struct found {
     struct json_token value[COLUMN_NAMED];
+    struct json_token other_time; /* serves where no key is the time */
+    bool has_other;               /* whether there are other keys */
     char *text[COLUMN_NAMED];
     size_t length[COLUMN_NAMED];
 };
@@ -53,6 +56,10 @@ static enum column_role role_of_key(const struct json_token *key, bool events) {
     else if (key->length <= sizeof plain)
         role = column_role_of(plain, json_unescape(key, plain));
     return role == COLUMN_COUNT && !events ? COLUMN_OTHER : role;
+}
+
+static bool key_may_be_time(const struct json_token *key) {
+    return !key->escaped && column_may_be_time(key->text, key->length);
 }
 
 /* Keeps a value if it is of a kind that the role can have. Unescapes it where it stands. */
@@ -99,13 +106,20 @@ static bool read_object(struct reading *reading, struct found *found, bool *go_o
                 return false;
             }
             if (!keep(reading, role, &token, found, go_on)) return false;
-        } else if (!json_skip(json, token)) {
+        } else {
+            found->has_other = true;
+            if (found->other_time.kind == JSON_ERROR && key_may_be_time(&key))
+                found->other_time = token;
+            if (json_skip(json, token)) continue;
             token = json_next(json);
             goto fault;
         }
     }
     token = json_next(json);
-    if (token.kind == JSON_END) return true;
+    if (token.kind == JSON_END)
+        return found->other_time.kind == JSON_ERROR ||
+               found->value[COLUMN_TIME].kind != JSON_ERROR ||
+               keep(reading, COLUMN_TIME, &found->other_time, found, go_on);
 fault:
     *go_on =
         reject(reading, token.offset, token.fault != NULL ? token.fault : "the JSON is broken");
@@ -128,7 +142,20 @@ static bool is_complete(const struct reading *reading, const struct found *found
     }
     for (int i = COLUMN_USER; i <= last; i++) {
         if (found->value[i].kind != JSON_ERROR) continue;
-        *go_on = reject_role(reading, 0, (enum column_role)i, "is missing from the object");
+        *go_on = record_batch_reject(
+            reading->batch, DPMF_ERR_INPUT_JSON, reading->number, 1,
+            i == COLUMN_RATING ? "name its key rating; or, if these are events, name their number "
+                                 "count, or declare {events}"
+                               : NULL,
+            "the %s is missing from the object", column_role_name((enum column_role)i));
+        return false;
+    }
+    if (reading->is_guessed && found->has_other && found->value[COLUMN_COUNT].kind == JSON_ERROR) {
+        *go_on = record_batch_reject(
+            reading->batch, DPMF_ERR_INPUT_JSON, reading->number, 1,
+            "name the key of a rating or a count so; or, if all of these are events, declare "
+            "{events}",
+            "an event with keys that are not known, which may say that it is none");
         return false;
     }
     return true;
@@ -196,6 +223,7 @@ static void parse_json_lines(const struct text_source *source, struct text_chunk
                              struct record_batch *batch) {
     struct reading reading = {
         .batch = batch, .chunk = chunk, .events = source->base.layout.holds_events};
+    reading.is_guessed = reading.events && !batch->options->events;
     char *at = chunk->bytes, *end = at + chunk->n;
     bool go_on = true;
     while (at < end && go_on) {
@@ -217,8 +245,9 @@ static bool sniff_json_lines(const struct first_line *line) {
     return at == line->n || line->text[at] == '"' || line->text[at] == '}';
 }
 
-/* @return whether the first object names a user and an item, and no rating. What is broken is left
- * to be told of when it is read. */
+/* @return whether the first object names a user and an item, and no rating but a count, or no more
+ * than these: a key that is not known may be any of them, as in a header. What is broken is left to
+ * be told of when it is read. */
 static bool is_event(const struct text_source *source) {
     struct first_line line;
     struct json_reader json;
@@ -236,7 +265,66 @@ static bool is_event(const struct text_source *source) {
         has[role_of_key(&key, true)] = true;
         if (!json_skip(&json, json_next(&json))) return false;
     }
-    return has[COLUMN_USER] && has[COLUMN_ITEM] && !has[COLUMN_RATING];
+    return has[COLUMN_USER] && has[COLUMN_ITEM] && !has[COLUMN_RATING] &&
+           (has[COLUMN_COUNT] || !has[COLUMN_OTHER]);
+}
+
+/* Keys that were seen, as they stand in the text. */
+struct keys_seen {
+    struct json_token key[32];
+    size_t n;
+};
+
+static bool is_seen(struct keys_seen *seen, const struct json_token *key) {
+    for (size_t i = 0; i < seen->n; i++)
+        if (seen->key[i].length == key->length &&
+            memcmp(seen->key[i].text, key->text, key->length) == 0)
+            return true;
+    if (seen->n == sizeof seen->key / sizeof seen->key[0]) return true;
+    seen->key[seen->n++] = *key;
+    return false;
+}
+
+/* The keys of an object that no record uses; a broken one ends the look at it. */
+static void note_unused(struct text_source *source, const struct first_line *line,
+                        struct keys_seen *seen) {
+    static const int32_t nowhere[COLUMN_ROLES] = {-1, -1, -1, -1};
+    struct json_reader json;
+    struct json_token unused[32];
+    size_t n = 0;
+    bool has_time = false;
+    json_reader_init(&json, line->text, line->n);
+    if (json_next(&json).kind != JSON_OBJECT_BEGIN) return;
+    for (;;) {
+        const struct json_token key = json_next(&json);
+        if (key.kind == JSON_OBJECT_END || key.kind == JSON_ERROR) break;
+        const enum column_role role = role_of_key(&key, source->base.layout.holds_events);
+        has_time |= role == COLUMN_TIME;
+        if (role == COLUMN_OTHER && n < sizeof unused / sizeof unused[0]) unused[n++] = key;
+        if (!json_skip(&json, json_next(&json))) break;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const bool is_time = !has_time && key_may_be_time(&unused[i]);
+        has_time |= is_time;
+        if (!is_time && !is_seen(seen, &unused[i]))
+            source_note_unused(&source->base, unused[i].text, unused[i].length, 0, nowhere);
+    }
+}
+
+/* In the first lines, for people. */
+static void note_all_unused(struct text_source *source) {
+    enum { LINES = 100 };
+    const char *at = source->carry + source->carry_at;
+    size_t left = source->carry_n - source->carry_at;
+    struct keys_seen seen = {.n = 0};
+    struct first_line line;
+    for (int i = 0; i < LINES && format_first_line(at, left, source->stream_end, &line); i++) {
+        if (!line.whole) return;
+        note_unused(source, &line, &seen);
+        const size_t passed = (size_t)(line.text - at) + line.n;
+        at += passed;
+        left -= passed;
+    }
 }
 
 static int begin_json_lines(struct text_source *source, const struct dpmf_input_options *options,
@@ -244,9 +332,11 @@ static int begin_json_lines(struct text_source *source, const struct dpmf_input_
     struct store_layout *layout = &source->base.layout;
     (void)error;
     layout->holds_events = options->events;
-    if (options->events || source->skip_bad || !is_event(source)) return 0;
-    layout->holds_events = true;
-    layout->origin = STORE_ORIGIN_GUESSED;
+    if (!options->events && !source->skip_bad && is_event(source)) {
+        layout->holds_events = true;
+        layout->origin = STORE_ORIGIN_GUESSED;
+    }
+    if (!options->by_record) note_all_unused(source);
     return 0;
 }
 

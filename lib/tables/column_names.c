@@ -5,6 +5,7 @@
 #include "tables/column_names.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 
@@ -14,24 +15,24 @@ struct known_name {
 };
 
 static const struct known_name known_names[] = {
-    {"user", COLUMN_USER},         {"userid", COLUMN_USER},        {"uid", COLUMN_USER},
-    {"customer", COLUMN_USER},     {"customerid", COLUMN_USER},    {"reviewerid", COLUMN_USER},
-    {"item", COLUMN_ITEM},         {"itemid", COLUMN_ITEM},        {"iid", COLUMN_ITEM},
-    {"movie", COLUMN_ITEM},        {"movieid", COLUMN_ITEM},       {"product", COLUMN_ITEM},
-    {"productid", COLUMN_ITEM},    {"asin", COLUMN_ITEM},          {"isbn", COLUMN_ITEM},
-    {"book", COLUMN_ITEM},         {"bookid", COLUMN_ITEM},        {"track", COLUMN_ITEM},
-    {"trackid", COLUMN_ITEM},      {"song", COLUMN_ITEM},          {"songid", COLUMN_ITEM},
-    {"businessid", COLUMN_ITEM},   {"artist", COLUMN_ITEM},        {"artistid", COLUMN_ITEM},
-    {"rating", COLUMN_RATING},     {"score", COLUMN_RATING},       {"value", COLUMN_RATING},
-    {"stars", COLUMN_RATING},      {"overall", COLUMN_RATING},     {"bookrating", COLUMN_RATING},
-    {"timestamp", COLUMN_TIME},    {"time", COLUMN_TIME},          {"ts", COLUMN_TIME},
-    {"date", COLUMN_TIME},         {"datetime", COLUMN_TIME},      {"unixreviewtime", COLUMN_TIME},
-    {"count", COLUMN_COUNT},       {"counts", COLUMN_COUNT},       {"count(*)", COLUMN_COUNT},
-    {"plays", COLUMN_COUNT},       {"playcount", COLUMN_COUNT},    {"listens", COLUMN_COUNT},
-    {"listencount", COLUMN_COUNT}, {"clicks", COLUMN_COUNT},       {"clickcount", COLUMN_COUNT},
-    {"views", COLUMN_COUNT},       {"viewcount", COLUMN_COUNT},    {"visits", COLUMN_COUNT},
-    {"purchases", COLUMN_COUNT},   {"quantity", COLUMN_COUNT},     {"frequency", COLUMN_COUNT},
-    {"events", COLUMN_COUNT},      {"interactions", COLUMN_COUNT},
+    {"user", COLUMN_USER},          {"userid", COLUMN_USER},      {"uid", COLUMN_USER},
+    {"customer", COLUMN_USER},      {"customerid", COLUMN_USER},  {"reviewerid", COLUMN_USER},
+    {"item", COLUMN_ITEM},          {"itemid", COLUMN_ITEM},      {"iid", COLUMN_ITEM},
+    {"movie", COLUMN_ITEM},         {"movieid", COLUMN_ITEM},     {"product", COLUMN_ITEM},
+    {"productid", COLUMN_ITEM},     {"asin", COLUMN_ITEM},        {"isbn", COLUMN_ITEM},
+    {"book", COLUMN_ITEM},          {"bookid", COLUMN_ITEM},      {"track", COLUMN_ITEM},
+    {"trackid", COLUMN_ITEM},       {"song", COLUMN_ITEM},        {"songid", COLUMN_ITEM},
+    {"businessid", COLUMN_ITEM},    {"artist", COLUMN_ITEM},      {"artistid", COLUMN_ITEM},
+    {"rating", COLUMN_RATING},      {"score", COLUMN_RATING},     {"value", COLUMN_RATING},
+    {"stars", COLUMN_RATING},       {"overall", COLUMN_RATING},   {"bookrating", COLUMN_RATING},
+    {"timestamp", COLUMN_TIME},     {"time", COLUMN_TIME},        {"ts", COLUMN_TIME},
+    {"date", COLUMN_TIME},          {"datetime", COLUMN_TIME},    {"unixreviewtime", COLUMN_TIME},
+    {"count", COLUMN_COUNT},        {"counts", COLUMN_COUNT},     {"plays", COLUMN_COUNT},
+    {"playcount", COLUMN_COUNT},    {"listens", COLUMN_COUNT},    {"listencount", COLUMN_COUNT},
+    {"clicks", COLUMN_COUNT},       {"clickcount", COLUMN_COUNT}, {"views", COLUMN_COUNT},
+    {"viewcount", COLUMN_COUNT},    {"visits", COLUMN_COUNT},     {"purchases", COLUMN_COUNT},
+    {"quantity", COLUMN_COUNT},     {"frequency", COLUMN_COUNT},  {"events", COLUMN_COUNT},
+    {"interactions", COLUMN_COUNT},
 };
 
 const char *column_role_name(enum column_role role) {
@@ -53,8 +54,24 @@ static size_t reduce(const char *name, size_t n, char out[NAME_MAX_LENGTH]) {
     return length;
 }
 
+/* What a database calls the count of something: "count(*)", "COUNT (1)"; not "count(*) * 0.5". */
+static bool is_count_of(const char *name, size_t n) {
+    static const char word[] = "count";
+    size_t at = sizeof word - 1;
+    int depth = 0;
+    if (n < at || strncasecmp(name, word, at) != 0) return false;
+    while (at < n && name[at] == ' ') at++;
+    if (at == n || name[at] != '(') return false;
+    for (; at < n; at++) {
+        depth += (name[at] == '(') - (name[at] == ')');
+        if (depth == 0) return at + 1 == n;
+    }
+    return false;
+}
+
 enum column_role column_role_of(const char *name, size_t n) {
     char reduced[NAME_MAX_LENGTH];
+    if (n > 0 && (name[0] | 0x20) == 'c' && is_count_of(name, n)) return COLUMN_COUNT;
     if (n > 0 && name[0] >= '0' && name[0] <= '9') return COLUMN_OTHER; /* as most ids */
     size_t length = reduce(name, n, reduced);
     if (length == 0) return COLUMN_OTHER;
@@ -65,6 +82,16 @@ enum column_role column_role_of(const char *name, size_t n) {
             return known_names[i].role;
     }
     return COLUMN_OTHER;
+}
+
+bool column_may_be_time(const char *name, size_t n) {
+    static const char *const names[] = {"createdat", "ratedat",    "unixtime",
+                                        "eventtime", "ratingtime", "ratingtimestamp"};
+    char reduced[NAME_MAX_LENGTH];
+    const size_t length = reduce(name, n, reduced);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strlen(names[i]) == length && memcmp(names[i], reduced, length) == 0) return true;
+    return false;
 }
 
 /* ---- lists of columns ------------------------------------------------------------------------ */
@@ -123,21 +150,10 @@ void columns_found_begin(struct columns_found *found) {
     found->has_other = false;
 }
 
-/* Names that a table may have for something else beside its times. */
-static bool is_other_time(const char *name, size_t n) {
-    static const char *const names[] = {"createdat", "ratedat",   "unixtime",
-                                        "eventtime", "ratingtime", "ratingtimestamp"};
-    char reduced[NAME_MAX_LENGTH];
-    const size_t length = reduce(name, n, reduced);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strlen(names[i]) == length && memcmp(names[i], reduced, length) == 0) return true;
-    return false;
-}
-
 void columns_found_add(struct columns_found *found, const char *name, size_t length,
                        uint32_t column) {
     enum column_role role = column_role_of(name, length);
-    if (role == COLUMN_OTHER && found->other_time < 0 && is_other_time(name, length))
+    if (role == COLUMN_OTHER && found->other_time < 0 && column_may_be_time(name, length))
         found->other_time = (int32_t)column;
     if (role == COLUMN_OTHER)
         found->has_other = true;

@@ -25,8 +25,13 @@ enum {
 /* "user", "item", "rating", "timestamp" or "count". */
 const char *column_role_name(enum column_role role);
 
-/* Case, `_`, `-` and spaces do not count: "User-ID" is "userid". */
+/* Case, `_`, `-` and spaces do not count: "User-ID" is "userid". A database's count of anything,
+ * such as "count(1)" or "COUNT(DISTINCT day)", is a count. */
 enum column_role column_role_of(const char *name, size_t n);
+
+/* Whether it is a name of something else that serves as the time where nothing is named as the time
+ * itself, such as "created_at". */
+bool column_may_be_time(const char *name, size_t n);
 
 enum { COLUMN_LIST_MAX = 256 };
 

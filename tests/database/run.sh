@@ -104,41 +104,41 @@ same "--columns" $'user,item,rating\n1,2,3\n' "$base?query=SELECT 3, 9, 1, 2" \
 same "names in another order" $'user,item,rating\n1,2,3\n' \
     "$base?query=SELECT 3 AS rating, 2 AS item, 1 AS \"user\""
 same "whole numbers of all sizes" $'user,item,rating\n-5,7,3\n' \
-    "$base?query=SELECT (-5)::smallint, 7::bigint, 3::smallint"
+    "$base?query=SELECT (-5)::smallint, 7::bigint, 3::smallint AS rating"
 same "text, char, name" $'user,item,rating\nab,c,3\n' \
-    "$base?query=SELECT 'ab'::char(5), 'c'::name, '3'::varchar"
+    "$base?query=SELECT 'ab'::char(5), 'c'::name, '3'::varchar AS rating"
 same "uuid, enumeration, numeric ids" \
     $'user,item,rating\n0a000000-0000-0000-0000-00000000000b,red,3\n12345678901234567890,green,4\n' \
-    "$base?query=SELECT * FROM (VALUES ('0A000000-0000-0000-0000-00000000000B'::uuid::text, \
-'red'::colour, 3), ('12345678901234567890', 'green'::colour, 4)) AS v"
+    "$base?query=SELECT u, i, r AS rating FROM (VALUES ('0A000000-0000-0000-0000-00000000000B'::uuid::text, \
+'red'::colour, 3), ('12345678901234567890', 'green'::colour, 4)) AS v(u, i, r)"
 same "a uuid" $'user,item,rating\n0a000000-0000-0000-0000-00000000000b,1.50,3\n' \
-    "$base?query=SELECT '0A000000-0000-0000-0000-00000000000B'::uuid, 1.50::numeric, 3"
+    "$base?query=SELECT '0A000000-0000-0000-0000-00000000000B'::uuid, 1.50::numeric, 3 AS rating"
 same "real numbers" $'user,item,rating\n1,1,0.1\n1,2,3.5\n' \
-    "$base?query=SELECT 1, i, CASE i WHEN 1 THEN 0.1 ELSE 3.5 END::float8 FROM generate_series(1, \
+    "$base?query=SELECT 1, i, CASE i WHEN 1 THEN 0.1 ELSE 3.5 END::float8 AS rating FROM generate_series(1, \
 2) AS i"
 same "single precision" \
     $'user,item,rating,timestamp\n1,1,0.7,\n1,2,0.9,0.7\n1,3,3.3,1.1e9\n1,4,-1e-30,-0.5\n1,5,2097152.2,7\n' \
-    "$base?query=SELECT 1, n, v, t AS ts FROM (VALUES (1, 0.7::real, NULL::real), (2, 0.9, 0.7), \
+    "$base?query=SELECT 1, n, v AS rating, t AS ts FROM (VALUES (1, 0.7::real, NULL::real), (2, 0.9, 0.7), \
 (3, 3.3, 1.1e9), (4, -1e-30, -0.5), (5, 2097152.25, 7)) AS x(n, v, t)"
 same "single precision within a range" $'user,item,rating\n1,1,0.7\n1,2,0.9\n' \
-    "$base?query=SELECT 1, n, v FROM (VALUES (1, 0.7::real), (2, 0.9)) AS x(n, v)" \
+    "$base?query=SELECT 1, n, v AS rating FROM (VALUES (1, 0.7::real), (2, 0.9)) AS x(n, v)" \
     --rating-range 0.7:0.9
 same "numerics" \
     $'user,item,rating\n1,1,0.1\n1,2,12345678.87654321\n1,3,-1e-30\n1,4,123456789012345678901234567890\n1,5,0\n1,6,20000\n' \
-    "$base?query=SELECT 1, n, v FROM (VALUES (1, 0.1), (2, 12345678.87654321), (3, -1e-30), (4, \
+    "$base?query=SELECT 1, n, v AS rating FROM (VALUES (1, 0.1), (2, 12345678.87654321), (3, -1e-30), (4, \
 123456789012345678901234567890), (5, 0.000), (6, 20000)) AS t(n, v)"
-same "text numbers" $'user,item,rating\n1,1,4.5\n' "$base?query=SELECT 1, 1, ' 4.5 '::text"
+same "text numbers" $'user,item,rating\n1,1,4.5\n' "$base?query=SELECT 1, 1, ' 4.5 '::text AS rating"
 same "times of all types" $'user,item,rating,timestamp\n1,1,1,86400\n1,2,1,86400\n' \
-    "$base?query=SELECT 1, i, 1, CASE i WHEN 1 THEN '1970-01-02' ELSE '1970-01-02 00:00:00.9' \
+    "$base?query=SELECT 1, i, 1 AS rating, CASE i WHEN 1 THEN '1970-01-02' ELSE '1970-01-02 00:00:00.9' \
 END::timestamp AS time FROM generate_series(1, 2) AS i"
 same "a date" $'user,item,rating,timestamp\n1,1,1,-86400\n' \
-    "$base?query=SELECT 1, 1, 1, '1969-12-31'::date AS date"
+    "$base?query=SELECT 1, 1, 1 AS rating, '1969-12-31'::date AS date"
 same "seconds since 1970" $'user,item,rating,timestamp\n1,1,1,-2\n' \
-    "$base?query=SELECT 1, 1, 1, (-1.5)::float8 AS ts"
+    "$base?query=SELECT 1, 1, 1 AS rating, (-1.5)::float8 AS ts"
 same "a time without end, left out" $'user,item,rating,timestamp\n1,1,1,\n' \
-    "$base?query=SELECT 1, 1, 1, nullif('infinity'::timestamp, 'infinity') AS ts"
+    "$base?query=SELECT 1, 1, 1 AS rating, nullif('infinity'::timestamp, 'infinity') AS ts"
 same "a time as text" $'user,item,rating,timestamp\n1,1,1,86400\n' \
-    "$base?query=SELECT 1, 1, 1, '1970-01-02'::text AS ts"
+    "$base?query=SELECT 1, 1, 1 AS rating, '1970-01-02'::text AS ts"
 
 sql -c 'COPY (SELECT * FROM many) TO STDOUT (FORMAT csv, HEADER)' >many.csv
 "$dpmf" import -q many.csv -o many.dpr 2>said
@@ -184,57 +184,61 @@ report $? "an input that is missing is noticed first"
 # ---- what is refused -----------------------------------------------------------------------------
 
 refused "four columns" 3 'returns 4 columns' "$base?query=SELECT 1, 2, 3, 4"
+refused "a value without a name" 3 'named like no rating, count or time' \
+    "$base?query=SELECT 1, 2, 3"
+refused "a time without a name" 3 'named like no rating, count or time' \
+    "$base?query=SELECT 1, 2, extract(epoch FROM now())"
 refused "one column" 3 'returns 1 column' "$base?query=SELECT 1"
 refused "no columns" 3 'returns 0 columns' "$base?query=SELECT"
-refused "no rows" 3 'returns no rows' "$base?query=SELECT 1, 2, 3 WHERE false"
+refused "no rows" 3 'returns no rows' "$base?query=SELECT 1, 2, 3 AS rating WHERE false"
 refused "an empty table" 3 'has no rows' "$base?table=empty"
 refused "names that say something else" 3 'names of the query' \
     "$base?query=SELECT 1 AS rating, 2 AS b, 3 AS c"
 refused "a table without the usual names" 3 'no column that is named like the user' \
     "$base?table=other"
 refused "no such table" 3 'does not exist' "$base?table=nothing"
-refused "a semicolon and a comment" 3 'leave out a semicolon' "$base?query=SELECT 1, 2, 3; -- all"
+refused "a semicolon and a comment" 3 'leave out a semicolon' "$base?query=SELECT 1, 2, 3 AS rating; -- all"
 refused "a row that is far too long" 3 'that is row 1 of what' \
-    "$base?query=SELECT repeat('x', 2000000), 2, 3"
+    "$base?query=SELECT repeat('x', 2000000), 2, 3 AS rating"
 refused "a syntax error" 3 'syntax error' "$base?query=SELEKT 1"
-refused "NULL for a user" 3 ':1:1: the user id is NULL' "$base?query=SELECT NULL::int, 2, 3"
+refused "NULL for a user" 3 ':1:1: the user id is NULL' "$base?query=SELECT NULL::int, 2, 3 AS rating"
 refused "NULL for an item" 3 ':2:2: the item id is NULL' \
-    "$base?query=SELECT 1, nullif(i, 2), 3 FROM generate_series(1, 2) AS i"
-refused "NULL for a rating" 3 ':1:3: the rating is NULL' "$base?query=SELECT 1, 2, NULL::real"
-refused "NaN" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::float8"
-refused "NaN of numeric" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::numeric"
-refused "infinity" 3 'not finite' "$base?query=SELECT 1, 2, '-Infinity'::real"
-refused "a numeric that is too large" 3 'not finite' "$base?query=SELECT 1, 2, 1e400::numeric"
+    "$base?query=SELECT 1, nullif(i, 2), 3 AS rating FROM generate_series(1, 2) AS i"
+refused "NULL for a rating" 3 ':1:3: the rating is NULL' "$base?query=SELECT 1, 2, NULL::real AS rating"
+refused "NaN" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::float8 AS rating"
+refused "NaN of numeric" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::numeric AS rating"
+refused "infinity" 3 'not finite' "$base?query=SELECT 1, 2, '-Infinity'::real AS rating"
+refused "a numeric that is too large" 3 'not finite' "$base?query=SELECT 1, 2, 1e400::numeric AS rating"
 refused "a time without end" 3 'is not a time' \
-    "$base?query=SELECT 1, 2, 3, 'infinity'::timestamptz AS ts"
+    "$base?query=SELECT 1, 2, 3 AS rating, 'infinity'::timestamptz AS ts"
 refused "a time that is not a number" 3 'timestamp "NaN" is not a time' \
-    "$base?query=SELECT 1, 2, 3, 'NaN'::real AS ts"
+    "$base?query=SELECT 1, 2, 3 AS rating, 'NaN'::real AS ts"
 refused "text that is no number" 3 'rating "good" is not a number' \
-    "$base?query=SELECT 1, 2, 'good'::text"
+    "$base?query=SELECT 1, 2, 'good'::text AS rating"
 refused "a rating that is a truth value" 3 'the rating is a truth value' \
-    "$base?query=SELECT 1, 2, true"
-refused "a rating that is a time" 3 'the rating is a time' "$base?query=SELECT 1, 2, now()"
+    "$base?query=SELECT 1, 2, true AS rating"
+refused "a rating that is a time" 3 'the rating is a time' "$base?query=SELECT 1, 2, now() AS rating"
 refused "a user that is a real number" 3 'the user id is a real number' \
-    "$base?query=SELECT 1.5::real, 2, 3"
-refused "an item that is binary" 3 'the item id is binary data' "$base?query=SELECT 1, ''::bytea, 3"
-refused "a user without a name" 3 'the user id is empty' "$base?query=SELECT ''::text, 2, 3"
-refused "an id that is too long" 3 'more than 65536' "$base?query=SELECT repeat('x', 70000), 2, 3"
-refused "a row that is too long" 3 'longer than' "$base?query=SELECT repeat('x', 2000000), 2, 3"
-refused "out of range" 3 'outside the range' "$base?query=SELECT 1, 2, 9" --rating-range 1:5
+    "$base?query=SELECT 1.5::real, 2, 3 AS rating"
+refused "an item that is binary" 3 'the item id is binary data' "$base?query=SELECT 1, ''::bytea, 3 AS rating"
+refused "a user without a name" 3 'the user id is empty' "$base?query=SELECT ''::text, 2, 3 AS rating"
+refused "an id that is too long" 3 'more than 65536' "$base?query=SELECT repeat('x', 70000), 2, 3 AS rating"
+refused "a row that is too long" 3 'longer than' "$base?query=SELECT repeat('x', 2000000), 2, 3 AS rating"
+refused "out of range" 3 'outside the range' "$base?query=SELECT 1, 2, 9 AS rating" --rating-range 1:5
 refused "an error of the server's, in the middle" 3 'division by zero' \
-    "$base?query=SELECT i, 1, 1 / (200000 - i) FROM generate_series(1, 300000) AS i"
+    "$base?query=SELECT i, 1, 1 / (200000 - i) AS rating FROM generate_series(1, 300000) AS i"
 refused "--format" 2 'leave --format out' "$base?table=ratings" --format csv
 refused "a parameter that libpq has not" 4 'invalid connection option' \
     "$base?table=ratings&colour=red"
 
 "$dpmf" import --json -q --on-error skip -o skipped.dpr \
     "$base?query=SELECT nullif(i, 3), CASE i WHEN 4 THEN repeat('x', 2000000) WHEN 5 THEN '' ELSE \
-'a' END, CASE i WHEN 6 THEN 'NaN' ELSE i::real END FROM generate_series(1, 8) AS i" >said 2>&1
+'a' END, CASE i WHEN 6 THEN 'NaN' ELSE i::real END AS rating FROM generate_series(1, 8) AS i" >said 2>&1
 grep -q '"ratings":4,' said && grep -q '"skipped":4' said
 report $? "--on-error skip"
 
 # Counts of events: none of these is one, whatever its type.
-for value in 0 -3::bigint 1.5::numeric 0.5::real "'NaN'::float8" "'Infinity'::real" 1e300::float8 \
+for value in 0 -3::bigint 1.5::numeric 0.5::real "'NaN'::float8 AS rating" "'Infinity'::real" 1e300::float8 \
     1e300::numeric "'NaN'::numeric" 9007199254740992 "'often'::text" "''::text" "'0'::varchar" \
     NULL::int; do
     refused "the count $value" 3 ':1:3: .*count' \
@@ -444,7 +448,7 @@ quotes() {
 quotes "a value that does not fit" 3 22P02 'SELECT "user", item, rating::int FROM quoted'
 quotes "an exception with a detail and a hint" 4 P0001 \
     'SELECT "user", item, tell(rating) FROM quoted'
-"$dpmf" train "$base?query=SELECT 1, 2, 3; -- all" --replace --epsilon 1 --rating-range 1:5 \
+"$dpmf" train "$base?query=SELECT 1, 2, 3 AS rating; -- all" --replace --epsilon 1 --rating-range 1:5 \
     --catalogue kinds.items --ledger kinds.ledger -o quoted.safetensors >said 2>&1
 [[ $? == 3 ]] && grep -q 'leave out a semicolon' said
 report $? "a semicolon and a comment in a private run"
@@ -529,11 +533,14 @@ refused "INSERT ... RETURNING" 3 'read-only transaction' \
     "$base?query=INSERT INTO empty VALUES (1, 2, 3) RETURNING *"
 refused "INSERT in a WITH" 3 'read-only transaction' \
     "$base?query=WITH w AS (INSERT INTO empty VALUES (1, 2, 3) RETURNING *) SELECT * FROM w"
-refused "INSERT in a function" 3 'read-only transaction' "$base?query=SELECT 1, 2, sneak()"
+refused "INSERT in a function" 3 'read-only transaction' \
+    "$base?query=SELECT 1, 2, sneak() AS rating"
 refused "INSERT in a function that asks for more" 3 'read-write mode' \
-    "$base?query=SELECT 1, 2, unlock()"
-refused "a sequence" 3 'read-only transaction' "$base?query=SELECT 1, 2, nextval('ratings_id_seq')"
-refused "two statements" 3 'multiple commands' "$base?query=SELECT 1, 2, 3; DELETE FROM ratings"
+    "$base?query=SELECT 1, 2, unlock() AS rating"
+refused "a sequence" 3 'read-only transaction' \
+    "$base?query=SELECT 1, 2, nextval('ratings_id_seq') AS rating"
+refused "two statements" 3 'multiple commands' \
+    "$base?query=SELECT 1, 2, 3 AS rating; DELETE FROM ratings"
 refused "an end of COPY" 3 'syntax error' \
     "$base?query=SELECT 1, 2, 3) TO STDOUT; DELETE FROM ratings; COPY (SELECT 1, 2, 3"
 refused "DROP in a table's name" 3 'does not exist' "$base?table=x\"; DROP TABLE ratings; --"
@@ -559,7 +566,7 @@ grep -q "the password is not this user's: .*PGPASSWORD" said
 report $? "and what would mend it is said"
 PGPASSWORD='' refused "no password" 4 'PGPASSWORD' "$base?table=ratings"
 refused "a server's words with the password in them" 3 'says \*\*\*' \
-    "$base?query=SELECT 1, 2, ('says ' || '$server_password')::int"
+    "$base?query=SELECT 1, 2, ('says ' || '$server_password')::int AS rating"
 refused "no server" 4 'cannot connect' "postgres://dpmf@127.0.0.1:1/postgres?table=ratings"
 refused "no such host" 4 'cannot connect' "postgres://dpmf@host.invalid/postgres?table=ratings"
 refused "no such database" 4 'does not exist' \
@@ -582,9 +589,9 @@ report $? "no password in any output"
 # ---- ends in the middle --------------------------------------------------------------------------
 
 # Rows that come slowly, a chunk and more of them; and a server that says nothing for long.
-trickle="$base?query=SELECT i, i %25 7, length(pg_sleep(0.002)::text) FROM generate_series(1, \
-1000000) AS i"
-silent="$base?query=SELECT 1, 2, length(pg_sleep(600)::text)"
+trickle="$base?query=SELECT i, i %25 7, length(pg_sleep(0.002)::text) AS rating \
+FROM generate_series(1, 1000000) AS i"
+silent="$base?query=SELECT 1, 2, length(pg_sleep(600)::text) AS rating"
 busy="SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dpmf' \
 AND state = 'active'"
 

@@ -14,7 +14,7 @@ try:
 except sqlite3.OperationalError as error:
     raise SystemExit("secret" not in str(error) and str(error))
 PYTHON
-query="sqlite:r.db?query=SELECT user, item, json_extract('{}', rating) FROM ratings"
+query="sqlite:r.db?query=SELECT user, item, json_extract('{}', rating) AS rating FROM ratings"
 dpmf import -q "$query" -o r.dpr >said 2>&1
 echo "status $?, $(grep -c 'my secret' said) with the value"
 private() {
