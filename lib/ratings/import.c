@@ -437,6 +437,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         warn_of_range(&import);
         warn_of_rescale(&import);
         warn_of_blanks(&import);
+        import_doubts_warn(&import.doubts, import.layout.holds_events, import.run);
         time_ends_warn(&import.ends, import.run);
         import.report->bytes_spilled = rating_sorter_spilled(import.sorter);
         struct store_writer *writer = import.writer;

@@ -68,6 +68,7 @@ struct read_job {
     size_t n, user_capacity, item_capacity, value_capacity, time_capacity;
     bool any_time;
     struct time_ends ends;
+    struct record_doubts doubts;
     struct new_id *new_ids;
     size_t n_new, new_capacity;
     struct byte_buffer id_bytes;
@@ -140,6 +141,7 @@ static int look_up(struct read_job *job, const struct id_text *ids, size_t first
     uint32_t *number = (is_item ? job->item : job->user) + first;
     int code = 0;
     id_map_find_many(is_item ? import->items : import->users, ids, n, number);
+    record_doubts_ids(&job->doubts, ids, n, is_item);
     for (int i = 0; i < n && code == 0; i++)
         if (number[i] == ID_MAP_NONE)
             code = keep_new_id(job, first + (size_t)i, is_item, ids[i], error);
@@ -161,6 +163,7 @@ static int take_records(void *self, const struct record *records, int n, struct 
         job->any_time |= records[i].time != STORE_NO_TIME;
     }
     time_ends_add(&job->ends, job->time + first, (uint64_t)n);
+    record_doubts_values(&job->doubts, job->import->options, job->value + first, (size_t)n);
     code = look_up(job, users, first, n, false, error);
     if (code == 0) code = look_up(job, items, first, n, true, error);
     job->n += (size_t)n;
@@ -199,6 +202,7 @@ static int take_stretch(void *self, const struct record_stretch *stretch,
         job->any_time |= job->time[first + i] != STORE_NO_TIME;
     }
     if (stretch->time) time_ends_add(&job->ends, job->time + first, n);
+    record_doubts_values(&job->doubts, job->import->options, job->value + first, n);
     code = look_up_ids(job, &stretch->user, first, stretch->n, false, error);
     if (code == 0) code = look_up_ids(job, &stretch->item, first, stretch->n, true, error);
     job->n += n;
@@ -294,6 +298,7 @@ static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
     job->n = job->n_new = job->id_bytes.n = 0;
     job->any_time = job->ends_source = false;
     job->ends = (struct time_ends){0};
+    job->doubts = (struct record_doubts){0};
     job->source = NULL;
     if (!import->reading && import->given) {
         import->reading = import->given;
@@ -399,6 +404,7 @@ static int account_batch(struct import *import, const struct record_batch *batch
 
 static int end_source(struct import *import, struct read_job *job, struct dpmf_error *error) {
     struct source *source = job->source;
+    import_doubts_end_input(&import->doubts, import->holds_events);
     if (!source) {
         warn_of(import, &job->empty);
         return 0;
@@ -442,6 +448,7 @@ static int commit_chunk(void *self, void *pointer, struct dpmf_error *error) {
                                  job->any_time ? job->time : NULL, job->n, error);
     import->n_read += job->n;
     time_ends_merge(&import->ends, &job->ends);
+    import_doubts_merge(&import->doubts, &job->doubts);
     if (code == 0) code = report_reading(import, job->source, error);
     return code;
 }

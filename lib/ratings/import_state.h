@@ -1,6 +1,6 @@
 /*
  * One import at work: what import.c, which plans it, shares with its two halves, import_read.c and
- * import_write.c.
+ * import_write.c, and with import_doubts.c, which looks at what they read.
  */
 #ifndef DPMF_RATINGS_IMPORT_STATE_H
 #define DPMF_RATINGS_IMPORT_STATE_H
@@ -12,6 +12,31 @@
 #include "ratings/source.h"
 #include "store/rating_sorter.h"
 #include "store/time_ends.h"
+
+/* ---- doubts --------------------------------------------------------------------------------- */
+
+/* Counts of a stretch of records. Starts as zeros. */
+struct record_doubts {
+    uint64_t n;
+    uint64_t missing_users, missing_items; /* records whose id is a text such as NULL or nan */
+    uint64_t like_times;                   /* records whose rating is as large as a time is */
+    double largest;                        /* largest rating, without its sign */
+};
+
+/* How far the ratings of an input reach, and which input it is, from 1; 0 is none. */
+struct input_reach {
+    double largest;
+    uint64_t input;
+};
+
+struct import_doubts {
+    struct record_doubts all, input;          /* of all inputs, and of the one being read */
+    uint64_t n_inputs;                        /* number of inputs read */
+    struct input_reach least, most;           /* of all inputs */
+    struct input_reach least_many, most_many; /* of those of many ratings */
+};
+
+/* ---- the import ------------------------------------------------------------------------------- */
 
 /* A source stays open until the last of its chunks is settled; `end` jobs close it in order. */
 struct import {
@@ -45,6 +70,7 @@ struct import {
     uint64_t held;            /* peak memory of a source, without its chunks */
     uint64_t n_read;
     struct time_ends ends;
+    struct import_doubts doubts;
     struct store_layout layout; /* layout of all inputs */
     uint64_t *item_records;
     size_t item_capacity;
@@ -73,5 +99,29 @@ int import_inputs_read(struct import *import, size_t n_jobs, int threads, struct
 /* Writes what the sorter holds, with `n_jobs` slices at a time; the writer is not committed. */
 int import_store_write(struct import *import, const char *output, size_t n_jobs, int threads,
                        struct dpmf_error *error);
+
+/* What all records together look like that none says by itself: ids that stand for a missing value,
+ * ratings that look like times, and inputs on different scales. Nothing is refused for it, since
+ * every record is read alone; whoever imports is told. Messages have counts and no value of
+ * anyone's. */
+
+/* Whether a text is one that programs write where a value is missing, such as NULL, None, NaN, NA
+ * and \N. Words that may be names as well, such as Nil, are not. */
+bool id_is_missing(const char *id, uint32_t n);
+
+void record_doubts_ids(struct record_doubts *doubts, const struct id_text *ids, int n,
+                       bool is_item);
+
+/* Ratings are put back on the scale that they were read on. */
+void record_doubts_values(struct record_doubts *doubts, const struct dpmf_input_options *options,
+                          const double *value, size_t n);
+
+/* Adds a stretch of the input being read; and ends that input. */
+void import_doubts_merge(struct import_doubts *doubts, const struct record_doubts *stretch);
+void import_doubts_end_input(struct import_doubts *doubts, bool holds_events);
+
+/* Tells run->warn. */
+void import_doubts_warn(const struct import_doubts *doubts, bool holds_events,
+                        const struct dpmf_run *run);
 
 #endif

@@ -38,8 +38,9 @@ const struct verb verb_import = {
             "shards.",
             "So is a database: sqlite:FILE?query=SELECT ..., "
             "postgres://USER@HOST/DATABASE?query=SELECT ..., or ?table=NAME when its columns have "
-            "the usual names. A query returns user, item, rating and perhaps a timestamp; in it, % "
-            "is written %25 and & is written %26. It is run read-only. Passwords come from "
+            "the usual names. A query returns user, item, rating and perhaps a timestamp, the "
+            "last two under names such as these; in it, % is written %25 and & is written %26. It "
+            "is run read-only. Passwords come from "
             "PGPASSWORD, ~/.pgpass or a service file: one in the address is refused.",
             "When a user rated an item more than once, the last rating wins, or where a table of a "
             "database is read the latest, then the highest; the number of such pairs is reported. "
@@ -53,6 +54,8 @@ const struct verb verb_import = {
             "and the number of such records is reported. Ratings and events cannot be mixed in one "
             "store: --like 4 turns ratings of 4 and more into events, and --like any all of them; "
             "the last rating of each pair decides.",
+            "Ids such as NULL, None and nan, ratings as large as times, and inputs on different "
+            "scales are reported, and taken as they are.",
             "With --on-error skip each bad record is dropped by itself, and a record is one line, "
             "so a quote that is left open harms no other record. Otherwise a quoted field may "
             "contain line feeds. The store records how it was read. A store for train --epsilon "
