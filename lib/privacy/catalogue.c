@@ -13,6 +13,7 @@
 #include "base/id_blanks.h"
 #include "base/memory.h"
 #include "dpmf_text.h"
+#include "privacy/catalogue_doubts.h"
 #include "privacy/id_gather.h"
 #include "privacy/public_table.h"
 #include "store/store.h"
@@ -54,24 +55,6 @@ static int refuse_empty(const char *path, struct dpmf_error *error) {
     return DPMF_ERR_INPUT_EMPTY;
 }
 
-static bool is_number(const char *id, uint64_t n) {
-    for (uint64_t i = 0; i < n; i++)
-        if (id[i] < '0' || id[i] > '9') return false;
-    return n > 0;
-}
-
-/* A header in words that nobody knows, or a sum at the end, becomes an item of the release. */
-static void warn_of_words(const struct factor_ids *ids, const struct dpmf_run *run) {
-    enum { FEW = 10 };
-    uint64_t words = 0;
-    if (!run || !run->warn || ids->n < FEW) return;
-    for (uint64_t i = 0; i < ids->n; i++)
-        words += !is_number(ids->bytes + ids->start[i], ids->start[i + 1] - ids->start[i]);
-    if (words == 1)
-        run->warn(run->warn_self, "all items of the catalogue but one are numbers: is that one a "
-                                  "header, or a sum?");
-}
-
 /* Titles before the item, and a blank after the separator: no rating is of such an item. */
 static void warn_of_blanks(const struct factor_ids *ids, const struct dpmf_run *run) {
     uint64_t n = 0;
@@ -94,7 +77,7 @@ int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogu
     int code = table_read_public(path, "item", run, look_at_header, take_item, &gather, error);
     if (code == 0 && gather.ids.n == 0) code = refuse_empty(path, error);
     if (code == 0) code = id_gather_finish(&gather, &catalogue->ids, error);
-    if (code == 0) warn_of_words(&catalogue->ids, run);
+    if (code == 0) catalogue_doubts_warn(&catalogue->ids, run);
     if (code == 0) warn_of_blanks(&catalogue->ids, run);
     id_gather_free(&gather);
     return code;
@@ -141,7 +124,9 @@ int catalogue_take(const char *path, const struct dpmf_store *store, const struc
                 : catalogue_from_store(store, catalogue, error);
 }
 
-bool catalogue_equals_rated(const struct catalogue *catalogue, const struct dpmf_store *store) {
+bool catalogue_is_rated(const struct catalogue *catalogue, const struct dpmf_store *store) {
+    enum { MANY = 50, SHARE = 100 };
+    const uint64_t n = catalogue->ids.n, others = n < MANY ? 0 : n < SHARE ? 1 : n / SHARE;
     uint64_t n_rated = 0;
     for (uint64_t i = 0; i < store_n_items(store); i++) {
         struct store_item item = store_item_at(store, i);
@@ -149,7 +134,7 @@ bool catalogue_equals_rated(const struct catalogue *catalogue, const struct dpmf
         if (factor_ids_find(&catalogue->ids, item.id, item.id_length) == UINT64_MAX) return false;
         n_rated++;
     }
-    return n_rated > 0 && n_rated == catalogue->ids.n;
+    return n_rated > 0 && n - n_rated <= others;
 }
 
 void catalogue_free(struct catalogue *catalogue) {

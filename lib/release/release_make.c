@@ -274,7 +274,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
     report->users_as_categories = counts.users_as_categories;
     if (are_numbers_people(&counts)) report->users_as_categories += counts.users_as_numbers;
     report->catalogue_is_rated_set =
-        !self->catalogue.from_ratings && catalogue_equals_rated(&self->catalogue, self->store);
+        !self->catalogue.from_ratings && catalogue_is_rated(&self->catalogue, self->store);
     return 0;
 }
 

@@ -398,9 +398,10 @@ static int tell_before_spending(void *self, const struct dpmf_release_report *re
     alarms |= tell_what_is_new(terminal, report);
     alarms |= tell_users(terminal, report);
     if (report->catalogue_is_rated_set)
-        terminal_alert_print(terminal,
-                             "the catalogue is exactly the set of rated items: if it was made from "
-                             "the ratings it is not public");
+        terminal_alert_print(
+            terminal,
+            "the catalogue is exactly the set of rated items, or nearly: if it was made from "
+            "the ratings it is not public");
     if (report->declares_less_spent)
         terminal_alert_print(terminal,
                              "--about declares that less was spent before than the ledger has of "

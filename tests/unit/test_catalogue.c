@@ -233,7 +233,7 @@ static void test_from_store(void **state) {
     assert_int_equal(catalogue_from_store(store, &catalogue, NULL), 0);
     assert_ids(&catalogue.ids, "[B][a][ab][b]");
     assert_true(catalogue.from_ratings);
-    assert_true(catalogue_equals_rated(&catalogue, store));
+    assert_true(catalogue_is_rated(&catalogue, store));
     static const struct {
         const char *items;
         bool equals;
@@ -241,7 +241,7 @@ static void test_from_store(void **state) {
     for (size_t i = 0; i < 3; i++) {
         const char *path = write_text(*state, "items", cases[i].items);
         assert_int_equal(catalogue_read(path, NULL, &other, NULL), 0);
-        assert_int_equal(catalogue_equals_rated(&other, store), cases[i].equals);
+        assert_int_equal(catalogue_is_rated(&other, store), cases[i].equals);
         catalogue_free(&other);
     }
     assert_int_equal(catalogue_read(store_path(store), NULL, &other, &error),

@@ -556,8 +556,8 @@ def _tell_before_spending(report: Any, what: str) -> None:
     if report.users == 0:
         warn("no user is left: the release will hold nothing but noise", PrivacyWarning)
     if report.catalogue_is_rated_set:
-        warn("the catalogue is exactly the set of rated items: if it was made from the ratings "
-             "it is not public", PrivacyWarning)
+        warn("the catalogue is exactly the set of rated items, or nearly: if it was made from the "
+             "ratings it is not public", PrivacyWarning)
     if (any(alarms) or report.users == 0) and sys.stderr is not None and sys.stderr.isatty():
         print("nothing has been spent yet; it begins in "
               f"{SECONDS_TO_INTERRUPT} seconds, unless you interrupt it", file=sys.stderr)

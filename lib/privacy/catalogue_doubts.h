@@ -1,0 +1,20 @@
+/*
+ * Ids of a catalogue that are most likely no items: comments, sums, rules between rows, headers in
+ * words that are not known. They would be published as items of the release. The catalogue is
+ * public, so that a warning of them tells nothing of people; but each may be an item, so that
+ * nothing is refused.
+ */
+#ifndef DPMF_PRIVACY_CATALOGUE_DOUBTS_H
+#define DPMF_PRIVACY_CATALOGUE_DOUBTS_H
+
+#include "dpmf.h"
+#include "model/factors.h"
+
+/* Whether an id looks like a comment, a sum, a count of rows, an object of JSON, or has neither a
+ * letter nor a digit. */
+bool catalogue_id_is_odd(const char *id, size_t n);
+
+/* Tells run->warn; `run` may be NULL. */
+void catalogue_doubts_warn(const struct factor_ids *ids, const struct dpmf_run *run);
+
+#endif
