@@ -159,6 +159,22 @@ static void test_levels(void **state) {
     assert_false(parquet_levels_read(&span, 5, bits, &n_set));
 }
 
+/* Runs of ones that begin and end anywhere in a byte. */
+static void test_levels_anywhere(void **state) {
+    (void)state;
+    for (unsigned zeros = 0; zeros < 20; zeros++)
+        for (unsigned ones = 0; ones < 40; ones++) {
+            const uint8_t bytes[] = {(uint8_t)(zeros << 1), 0, (uint8_t)(ones << 1), 1};
+            struct parquet_span span = {bytes, bytes + sizeof bytes};
+            uint8_t bits[60 / 8 + 1] = {0};
+            size_t n_set;
+            assert_true(parquet_levels_read(&span, zeros + ones, bits, &n_set));
+            assert_int_equal(n_set, ones);
+            for (unsigned i = 0; i < 8 * sizeof bits; i++)
+                assert_int_equal(bits[i / 8] >> i % 8 & 1, i >= zeros && i < zeros + ones);
+        }
+}
+
 static void test_deltas(void **state) {
     (void)state;
     /* The two examples of the format's description. */
@@ -594,10 +610,10 @@ int main(void) {
         cmocka_unit_test(test_gzip_members), cmocka_unit_test(test_snappy),
         cmocka_unit_test(test_lz4),          cmocka_unit_test(test_codec_names),
         cmocka_unit_test(test_runs),         cmocka_unit_test(test_wide_runs),
-        cmocka_unit_test(test_levels),       cmocka_unit_test(test_deltas),
-        cmocka_unit_test(test_thrift),       cmocka_unit_test(test_thrift_depth),
-        cmocka_unit_test(test_file),         cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_levels),       cmocka_unit_test(test_levels_anywhere),
+        cmocka_unit_test(test_deltas),       cmocka_unit_test(test_thrift),
+        cmocka_unit_test(test_thrift_depth), cmocka_unit_test(test_file),
+        cmocka_unit_test(test_left_out),     cmocka_unit_test(test_no_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

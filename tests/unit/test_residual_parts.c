@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -320,6 +321,29 @@ static void test_sizes_beyond_memory(void **state) {
     item_evidence_free(&evidence);
 }
 
+/* How many pages of addresses this process has; 0: the system does not say. */
+static unsigned long pages_mapped(void) {
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file) return 0;
+    if (fscanf(file, "%lu", &pages) != 1) pages = 0;
+    fclose(file);
+    return pages;
+}
+
+/* A public model that has grown, or is not needed any more, gives its memory back: 32 times 3 MB
+ * would be seen. */
+static void test_sizes_are_given_back(void **state) {
+    (void)state;
+    struct public_model model;
+    assert_int_equal(public_model_init(&model, 2000, NULL), 0);
+    assert_int_equal(public_model_widen(&model, 199, NULL), 0);
+    const unsigned long before = pages_mapped();
+    for (int i = 0; i < 32; i++) assert_int_equal(public_model_widen(&model, 199, NULL), 0);
+    assert_true(pages_mapped() <= before + (16 << 20) / 4096);
+    public_model_free(&model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calm_blocks),
@@ -332,6 +356,7 @@ int main(void) {
         cmocka_unit_test(test_free_columns),
         cmocka_unit_test(test_home_columns),
         cmocka_unit_test(test_sizes_beyond_memory),
+        cmocka_unit_test(test_sizes_are_given_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
