@@ -468,6 +468,16 @@ static struct shard_entry entry_of(const char *path, const char *name) {
     return entry;
 }
 
+static void read_list(const char *directory, char *text, size_t size) {
+    char *path = shard_path(directory, SHARD_LIST);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t n = fread(text, 1, size - 1, file);
+    text[n] = '\0';
+    fclose(file);
+    free(path);
+}
+
 /* A shard twice, another in its place, one missing, and lists that are none. */
 static void a_set_that_is_not_whole_is_refused(void **state) {
     static const char *const lists[] = {
@@ -512,14 +522,26 @@ static void a_set_that_is_not_whole_is_refused(void **state) {
     remove_shards(directory);
 }
 
-static void read_list(const char *directory, char *text, size_t size) {
-    char *path = shard_path(directory, SHARD_LIST);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    size_t n = fread(text, 1, size - 1, file);
-    text[n] = '\0';
-    fclose(file);
-    free(path);
+/* A list may have blanks after its end, but no more than 1 MiB is read. */
+static void a_list_that_is_too_long_is_refused(void **state) {
+    struct world *world = *state;
+    enum { LONG = (1 << 20) + 1 };
+    char directory[TEMP_PATH_MAX], *list = malloc(LONG + 1);
+    assert_non_null(list);
+    dpmf_store_close(open_sharded(world, world->ratings, 2, directory));
+    read_list(directory, list, LONG);
+    const size_t n = strlen(list);
+    memset(list + n, ' ', LONG - n);
+    list[LONG] = '\0';
+    write_list(directory, list);
+    expect_refused(directory, DPMF_ERR_STORE_CORRUPT);
+    list[LONG - 1] = '\0';
+    write_list(directory, list);
+    struct dpmf_store *store = NULL;
+    assert_int_equal(dpmf_store_open(directory, NULL, NULL, &store, NULL), 0);
+    dpmf_store_close(store);
+    free(list);
+    remove_shards(directory);
 }
 
 /* Puts the whole of a list's i-th entry, from { to }, at `entry`. */
@@ -597,6 +619,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(shards_together_are_the_store, make_world, end_world),
         cmocka_unit_test_setup_teardown(parts_of_two_cuts_are_refused, make_world, end_world),
         cmocka_unit_test_setup_teardown(a_set_that_is_not_whole_is_refused, make_world, end_world),
+        cmocka_unit_test_setup_teardown(a_list_that_is_too_long_is_refused, make_world, end_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

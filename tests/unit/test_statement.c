@@ -442,6 +442,11 @@ static void test_shapes(void **state) {
     assert_int_equal(statement_shape_check(&wide, 1000, 28, NULL), 0);
     wide.mechanism = "dpals";
     assert_true(statement_shape_check(&wide, 1000, 28, NULL) < 0);
+    wide.n_releases = 1; /* what stands after the last is not counted */
+    wide.releases[0].coordinates = 29 * 1000;
+    assert_int_equal(statement_shape_check(&wide, 1000, 28, NULL), 0);
+    wide.releases[0].coordinates--;
+    assert_true(statement_shape_check(&wide, 1000, 28, NULL) < 0);
     assert_true(statement_shape_check(&statement, 100, 4, NULL) < 0);
     assert_true(statement_shape_check(&statement, 100, 6, NULL) < 0);
     assert_true(statement_shape_check(&statement, UINT64_MAX, 5, NULL) < 0);
