@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 SCALE ?= small
 PAPER_OUT ?= build/paper/$(SCALE)
-MUTANTS ?= 100
+MUTANTS ?= 50
 
 export JOBS
 MAKEFLAGS += --no-print-directory
@@ -64,9 +64,9 @@ coverage:   ## which lines and branches the tests reach: build/coverage/html, a 
 	@$(INSTALL_PACKAGES) build test coverage
 	@scripts/run_coverage.sh
 
-mutate:     ## MUTANTS=100 small faults put into the code one by one: do the tests notice? docs/testing.md
-	@$(INSTALL_PACKAGES) build test
-	@/usr/bin/python3 scripts/mutate.py --mutants $(MUTANTS)
+mutate:     ## MUTANTS=50 small faults a folder put into the code one by one: do the tests notice? docs/testing.md
+	@$(INSTALL_PACKAGES) build test coverage
+	@/usr/bin/python3 scripts/mutate.py --each $(MUTANTS)
 
 fuzz:       ## every fuzzer for FUZZ_SECONDS=600, counted in docs/testing/fuzzing.csv
 	@$(INSTALL_PACKAGES) build test

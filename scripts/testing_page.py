@@ -109,21 +109,24 @@ def fuzzing():
 
 def mutants():
     """Survivors that make no difference are in mutants_explained.csv, with the reason."""
-    where = "file", "line", "column", "change"
+    where = "file", "function", "line", "column", "change"
     explained = {tuple(row[key] for key in where) for row in rows_of("mutants_explained.csv")}
-    by_room = collections.defaultdict(lambda: [0, 0, 0])
+    by_room, seconds = collections.defaultdict(lambda: [0, 0, 0, 0]), 0
     for row in rows_of("mutants.csv"):
-        room = by_room[room_of(row["file"])]
-        survived = row["killed_by"] == "survived"
-        room[0] += not survived
-        room[1] += 1
-        room[2] += survived and tuple(row[key] for key in where) in explained
-    lines = ["| room | mutants | noticed | survived | of these make no difference |",
-             "|---|---|---|---|---|"]
-    total = [sum(room[i] for room in by_room.values()) for i in range(3)]
-    for name, (killed, n, known) in sorted(by_room.items()) + [("all", total)]:
-        lines.append(f"| `{name}` | {n} | {percent(killed, n)} | {n - killed} | {known} |")
-    return lines + ["", "(`make mutate`.)"]
+        room, found = by_room[room_of(row["file"])], row["killed_by"]
+        room[0] += 1
+        room[1] += found not in ("survived", "not reached")
+        room[2] += found == "not reached"
+        room[3] += found in ("survived", "not reached") and tuple(
+            row[key] for key in where) in explained
+        seconds += float(row["seconds"] or 0)
+    lines = ["| room | mutants | noticed | survived | of these on lines that no test reaches | "
+             "of these explained |", "|---|---|---|---|---|---|"]
+    total = [sum(room[i] for room in by_room.values()) for i in range(4)]
+    for name, (n, killed, away, known) in sorted(by_room.items()) + [("all", total)]:
+        lines.append(f"| `{name}` | {n} | {percent(killed, n)} | {n - killed} | {away} | {known} |")
+    return lines + ["", f"(`make mutate`; {seconds / max(1, total[0]):.1f} s of processor time "
+                    "a mutant.)"]
 
 
 def most(missed, tried, chance=0.01):

@@ -247,6 +247,7 @@ static void test_from_store(void **state) {
     assert_int_equal(catalogue_read(store_path(store), NULL, &other, &error),
                      DPMF_ERR_PRIVACY_REFUSED);
     assert_non_null(strstr(error.hint, "{catalogue-from-ratings}"));
+    assert_string_equal(error.file, store_path(store));
     assert_int_equal(catalogue_read_features(&catalogue, store_path(store), NULL, &error),
                      DPMF_ERR_INPUT_UNKNOWN_FORMAT);
     assert_int_equal(

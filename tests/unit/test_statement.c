@@ -201,6 +201,36 @@ static void test_sources(void **state) {
     free(json);
 }
 
+/* A commit is a hash of git's old or new kind, perhaps with a mark, or unknown. */
+static void test_commits(void **state) {
+    (void)state;
+    static const struct {
+        int digits;
+        const char *rest;
+        bool fits;
+    } commits[] = {{40, "", true},           {64, "", true},
+                   {40, "+changed", true},   {64, "+changed", true},
+                   {0, "unknown", true},     {39, "", false},
+                   {41, "", false},          {63, "", false},
+                   {65, "", false},          {40, "+change", false},
+                   {40, "+changed+", false}, {0, "+changed", false},
+                   {40, "G", false},         {0, "unknown+changed", false},
+                   {40, "unknown", false}};
+    struct statement statement = statement_make(1, 4, 2, 1), read;
+    statement_build_fill(&statement.build);
+    for (size_t i = 0; i < sizeof commits / sizeof commits[0]; i++) {
+        char digits[66] = "", *commit = statement.build.commit;
+        memset(digits, 'a', (size_t)commits[i].digits);
+        snprintf(commit, sizeof statement.build.commit, "%s%s", digits, commits[i].rest);
+        char *json = statement_to_json(&statement);
+        int code = statement_from_json(json, strlen(json), &read, NULL);
+        if (code != (commits[i].fits ? 0 : DPMF_ERR_MODEL_CORRUPT))
+            fail_msg("%s: %d", commit, code);
+        if (code == 0) assert_string_equal(read.build.commit, commit);
+        free(json);
+    }
+}
+
 static void test_rule_version(void **state) {
     (void)state;
     struct statement statement = statement_make(1, 4, 2, 1), read;
@@ -754,6 +784,7 @@ int main(void) {
         cmocka_unit_test(test_any_byte_changed),
         cmocka_unit_test(test_other_words),
         cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_commits),
         cmocka_unit_test(test_rule_version),
         cmocka_unit_test(test_query_words),
         cmocka_unit_test(test_figures_are_not_below),

@@ -317,6 +317,31 @@ static void test_hostile_payload(void **state) {
     free(bytes);
 }
 
+/* An index that does not say where the block is and what it holds is refused when the store is
+ * opened, before anything relies on it. */
+static void test_hostile_index(void **state) {
+    (void)state;
+    size_t n;
+    uint8_t *bytes = small_store(&n);
+    uint8_t *entry = bytes + n - STORE_END_BYTES - STORE_CHECKSUM - STORE_INDEX_ENTRY;
+    assert_int_equal(bytes_get_u64(entry), STORE_HEADER_BYTES); /* the one block's offset */
+    for (size_t at = 0; at < STORE_INDEX_ENTRY; at += 8) {
+        const uint64_t right = bytes_get_u64(entry + at);
+        const uint64_t wrong[] = {right - 1, right + 1, right + 1000, 0, UINT64_MAX, right};
+        for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+            struct dpmf_store *store = NULL;
+            bytes_put_u64(entry + at, wrong[i]);
+            bytes_put_u64(entry + STORE_INDEX_ENTRY, checksum64(entry, STORE_INDEX_ENTRY));
+            temp_dir_write(path, bytes, n);
+            const int wanted = wrong[i] == right ? 0 : DPMF_ERR_STORE_CORRUPT;
+            const int code = store_open_file(path, &store, NULL);
+            if (code != wanted) fail_msg("field %zu, case %zu: %d", at / 8, i, code);
+            dpmf_store_close(store);
+        }
+    }
+    free(bytes);
+}
+
 static void test_not_a_store(void **state) {
     (void)state;
     temp_dir_write(path, "user,item,rating\n1,2,3\n", 23);
@@ -402,7 +427,8 @@ int main(void) {
         cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_is_private),
         cmocka_unit_test(test_cut_anywhere),  cmocka_unit_test(test_any_bit_flipped),
         cmocka_unit_test(test_newer_version), cmocka_unit_test(test_hostile_payload),
-        cmocka_unit_test(test_not_a_store),   cmocka_unit_test(test_visit),
+        cmocka_unit_test(test_hostile_index), cmocka_unit_test(test_not_a_store),
+        cmocka_unit_test(test_visit),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
