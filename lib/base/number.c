@@ -612,7 +612,7 @@ double number_widen_float(float value) {
     return signbit(value) ? -wide_value : wide_value;
 }
 
-/* Of eight places and less, one decimal is always nearer than half the distance to the next
+/* Among decimals of at most eight places, one is always nearer than half the distance to the next
  * binary16, which is at least 2^-24. Below a power of two, that distance is half as long. */
 double number_widen_half(double value) {
     const double magnitude = fabs(value);

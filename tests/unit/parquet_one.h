@@ -1,5 +1,6 @@
 /*
- * Parquet files of one column, made page by page, with whatever is wrong with them, and reading them.
+ * Parquet files of one column, made page by page, with whatever is wrong with them; and reading
+ * them.
  * What is made is in static variables of the test that includes this. Include after cmocka.
  */
 #ifndef DPMF_TESTS_PARQUET_ONE_H

@@ -22,7 +22,8 @@ struct bed {
     struct feature_regression regression;
 };
 
-/* Values are 3 + 2 x, x the first feature, and those of the items that are not known yet are to be found. */
+/* Values are 3 + 2 x, x the first feature. Those of the items that are not known yet are to be
+ * found. */
 static void make(struct bed *bed) {
     *bed = (struct bed){.means = {NAN}};
     for (size_t j = 0; j < N; j++) {

@@ -463,7 +463,7 @@ static int fit_means(struct events_server *server, size_t w, double noise,
     }
     for (size_t a = 0; a < p && whole; a++) H[a * p + a] += server->rule.ridge;
     if (whole) {
-        /* Of weights that are finite and not negative, and a ridge: it is positive definite. */
+        /* Positive definite: weights are finite and not negative, and the ridge is positive. */
         const int code = cholesky_factor(H, p);
         assert(code == 0);
         (void)code;

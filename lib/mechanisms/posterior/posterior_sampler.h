@@ -63,8 +63,8 @@ int posterior_chain_round(struct posterior_chain *chain, struct dpmf_error *erro
 int posterior_publish(const struct posterior_chain *chain, struct public_model *model,
                       struct dpmf_error *error);
 
-/* Whether a point is in the unit disk, its centre apart; *square is its squared distance from there.
- * Gaussians are drawn from such points. */
+/* Whether a point is in the unit disk, its centre apart; *square is its squared distance from
+ * there. Gaussians are drawn from such points. */
 bool posterior_is_in_disk(double x, double y, double *square);
 
 /* log p but for a constant: -a L and the priors. */

@@ -87,8 +87,8 @@ class ModelFile:
                 error = new_error()
                 check(lib.dpmf_model_set_facts(self.model, found, error), error, self._names())
             else:
-                warn("catalogue has neither kinds nor years of the model's items, and nothing of it "
-                     "is used: are its ids those of the model?")
+                warn("catalogue has neither kinds nor years of the model's items, and nothing of "
+                     "it is used: are its ids those of the model?")
         finally:
             lib.dpmf_facts_free(facts[0])
 
