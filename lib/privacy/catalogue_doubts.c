@@ -61,7 +61,9 @@ static bool is_comment(const char *id, size_t n) {
                      begins_with(id, n, "// ") || begins_with(id, n, "-- "));
 }
 
-bool catalogue_id_is_odd(const char *id, size_t n) {
+/* Whether an id looks like a comment, a sum, a count of rows, an object of JSON, or has neither a
+ * letter nor a digit. */
+static bool is_odd(const char *id, size_t n) {
     n = id_blanks_trim(&id, n);
     return !has_letter_or_digit(id, n) || is_comment(id, n) || is_sum(id, n) ||
            is_count_of_rows(id, n) || (id[0] == '{' && id[n - 1] == '}');
@@ -120,7 +122,7 @@ void catalogue_doubts_warn(const struct factor_ids *ids, const struct dpmf_run *
     for (uint64_t i = 0; i < ids->n; i++) {
         const char *id = ids->bytes + ids->start[i];
         const size_t n = (size_t)(ids->start[i + 1] - ids->start[i]);
-        odd += catalogue_id_is_odd(id, n);
+        odd += is_odd(id, n);
         headers += is_item_column(id, n);
     }
     if (odd > 0) {

@@ -10,10 +10,6 @@
 #include "dpmf.h"
 #include "model/factors.h"
 
-/* Whether an id looks like a comment, a sum, a count of rows, an object of JSON, or has neither a
- * letter nor a digit. */
-bool catalogue_id_is_odd(const char *id, size_t n);
-
 /* Tells run->warn; `run` may be NULL. */
 void catalogue_doubts_warn(const struct factor_ids *ids, const struct dpmf_run *run);
 

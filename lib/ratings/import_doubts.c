@@ -21,7 +21,9 @@ enum {
 /* From dates of eight digits to nanoseconds since 1970. */
 static const double LEAST_TIME = 1e7, LAST_TIME = 1e19;
 
-bool id_is_missing(const char *id, uint32_t n) {
+/* Whether a text is one that programs write where a value is missing, such as NULL, None, NaN, NA
+ * and \N. Words that may be names as well, such as Nil, are not. */
+static bool id_is_missing(const char *id, uint32_t n) {
     static const char *const texts[] = {"NULL", "null", "Null", "None",   "none",     "NaN",
                                         "nan",  "NAN",  "NA",   "N/A",    "n/a",      "#N/A",
                                         "<NA>", "\\N",  "nil",  "(null)", "undefined"};

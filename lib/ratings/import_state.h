@@ -105,10 +105,6 @@ int import_store_write(struct import *import, const char *output, size_t n_jobs,
  * every record is read alone; whoever imports is told. Messages have counts and no value of
  * anyone's. */
 
-/* Whether a text is one that programs write where a value is missing, such as NULL, None, NaN, NA
- * and \N. Words that may be names as well, such as Nil, are not. */
-bool id_is_missing(const char *id, uint32_t n);
-
 void record_doubts_ids(struct record_doubts *doubts, const struct id_text *ids, int n,
                        bool is_item);
 
