@@ -238,7 +238,7 @@ grep -q '"ratings":4,' said && grep -q '"skipped":4' said
 report $? "--on-error skip"
 
 # Counts of events: none of these is one, whatever its type.
-for value in 0 -3::bigint 1.5::numeric 0.5::real "'NaN'::float8 AS rating" "'Infinity'::real" 1e300::float8 \
+for value in 0 -3::bigint 1.5::numeric 0.5::real "'NaN'::float8" "'Infinity'::real" 1e300::float8 \
     1e300::numeric "'NaN'::numeric" 9007199254740992 "'often'::text" "''::text" "'0'::varchar" \
     NULL::int; do
     refused "the count $value" 3 ':1:3: .*count' \
@@ -447,7 +447,7 @@ quotes() {
 }
 quotes "a value that does not fit" 3 22P02 'SELECT "user", item, rating::int FROM quoted'
 quotes "an exception with a detail and a hint" 4 P0001 \
-    'SELECT "user", item, tell(rating) FROM quoted'
+    'SELECT "user", item, tell(rating) AS rating FROM quoted'
 "$dpmf" train "$base?query=SELECT 1, 2, 3 AS rating; -- all" --replace --epsilon 1 --rating-range 1:5 \
     --catalogue kinds.items --ledger kinds.ledger -o quoted.safetensors >said 2>&1
 [[ $? == 3 ]] && grep -q 'leave out a semicolon' said
