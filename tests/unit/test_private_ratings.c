@@ -149,9 +149,8 @@ static void test_no_room(void **state) {
 /* Who has an id that no list of wishes can name, is left out. */
 static void test_nameless(void **state) {
     (void)state;
-    static const char *const nameless[] = {"a\nb", "a\rb", "a\0b",
-                                           "\xEF\xBB\xBF"
-                                           "a"};
+    static const char marked[] = "\xEF\xBB\xBF-";
+    static const char *const nameless[] = {"a\nb", "a\rb", "a\0b", marked};
     static const size_t length[] = {3, 3, 3, 4};
     for (size_t i = 0; i < sizeof length / sizeof length[0]; i++)
         assert_true(is_nameless(nameless[i], length[i]));
