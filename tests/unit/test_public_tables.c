@@ -250,11 +250,11 @@ static void test_items_without_ratings(void **state) {
     assert_int_equal(store_n_items(store), 3);
     const char *two = write_text(*state, "items", "a\nc\n");
     assert_int_equal(catalogue_read(two, NULL, &catalogue, NULL), 0);
-    assert_true(catalogue_equals_rated(&catalogue, store));
+    assert_true(catalogue_is_rated(&catalogue, store));
     catalogue_free(&catalogue);
     const char *three = write_text(*state, "items", "a\nb\nc\n");
     assert_int_equal(catalogue_read(three, NULL, &catalogue, NULL), 0);
-    assert_false(catalogue_equals_rated(&catalogue, store));
+    assert_false(catalogue_is_rated(&catalogue, store));
     const struct private_ratings_options options = {
         .range_max = 5, .catalogue = &catalogue, .memory = 1 << 20, .threads = 1};
     assert_int_equal(private_ratings_build(store, &options, NULL, &ratings, &report, NULL), 0);
@@ -278,7 +278,7 @@ static void test_a_store_of_nothing(void **state) {
     assert_string_equal(error.file, path);
     const char *items = write_text(*state, "items", "a\n");
     assert_int_equal(catalogue_read(items, NULL, &catalogue, NULL), 0);
-    assert_false(catalogue_equals_rated(&catalogue, store));
+    assert_false(catalogue_is_rated(&catalogue, store));
     catalogue_free(&catalogue);
     dpmf_store_close(store);
 }
