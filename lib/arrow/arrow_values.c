@@ -5,7 +5,6 @@
  */
 #include "arrow/arrow_values.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -61,14 +60,13 @@ bool arrow_values_whole(const struct arrow_column *column, int64_t begin, int n,
     }
 }
 
-/* As their texts would be read: 0.7 is not 0.699999988079071. From 2^24 on floats are whole
- * numbers, which stay: a count of 2^53 is none. */
+/* As their texts would be read: 0.7 is not 0.699999988079071. */
 static void copy_floats(const struct arrow_column *column, int64_t begin, int n, double *out) {
     const char *at = values_at(column, begin, sizeof(float));
     for (int i = 0; i < n; i++) {
         float value;
         memcpy(&value, at + (size_t)i * sizeof value, sizeof value);
-        out[i] = fabsf(value) < 0x1p24F ? number_widen_float(value) : (double)value;
+        out[i] = number_widen_rating(value);
     }
 }
 

@@ -612,6 +612,10 @@ double number_widen_float(float value) {
     return signbit(value) ? -wide_value : wide_value;
 }
 
+double number_widen_rating(float value) {
+    return fabsf(value) < 0x1p24F ? number_widen_float(value) : (double)value;
+}
+
 /* Among decimals of at most eight places, one is always nearer than half the distance to the next
  * binary16, which is at least 2^-24. Below a power of two, that distance is half as long. */
 double number_widen_half(double value) {

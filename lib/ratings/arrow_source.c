@@ -226,11 +226,10 @@ static bool decimal_rating(const struct arrow_cell *cell, int scale, double *rat
     return field_rating(text, (size_t)n, rating) == NUMBER_OK;
 }
 
-/* A float of 32 or 16 bits is the number that its text says: 0.7, not 0.699999988079071. Whole
- * numbers, which large ones are, stay. */
+/* A float of 32 or 16 bits is the number that its text says: 0.7, not 0.699999988079071. */
 static double widened(const struct arrow_column *column, double real) {
     switch (arrow_column_type(column)->kind) {
-    case ARROW_FLOAT32: return fabs(real) < 0x1p24 ? number_widen_float((float)real) : real;
+    case ARROW_FLOAT32: return number_widen_rating((float)real);
     case ARROW_FLOAT16: return number_widen_half(real);
     default: return real;
     }

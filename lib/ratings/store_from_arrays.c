@@ -141,18 +141,13 @@ static bool can_be_used(const struct record_batch *batch, double value) {
     return isfinite(value) && record_rating_take(batch->options, &value) == 0;
 }
 
-/* From 2^24 on floats are whole numbers, which stay: a count of 2^53 is none. */
-static double widened(float value) {
-    return fabsf(value) < 0x1p24F ? number_widen_float(value) : (double)value;
-}
-
 static bool add_rating(const struct dpmf_arrays *arrays, const struct side *users,
                        const struct side *items, uint64_t r, struct array_chunk *chunk,
                        struct record_batch *batch) {
     char(*numbers)[NUMBER_MAX] = chunk->numbers[batch->n];
     struct record record = {
         .rating = arrays->ratings     ? arrays->ratings[r]
-                  : arrays->ratings32 ? widened(arrays->ratings32[r])
+                  : arrays->ratings32 ? number_widen_rating(arrays->ratings32[r])
                                       : 1,
         .time = arrays->times ? arrays->times[r] : STORE_NO_TIME,
     };

@@ -397,7 +397,7 @@ static void many_values(void **state) {
         for (int i = 0; i < MANY - 2 && (are_whole || are_real); i++) {
             arrow_cell_read(&column, 2 + i, &cell);
             if (are_whole) assert_true(cell.kind == ARROW_CELL_WHOLE && cell.whole == whole[i]);
-            const double value = kinds[k] == ARROW_FLOAT32 ? number_widen_float((float)cell.real)
+            const double value = kinds[k] == ARROW_FLOAT32 ? number_widen_rating((float)cell.real)
                                  : is_float                ? cell.real
                                                            : (double)cell.whole;
             if (are_real) assert_memory_equal(&real[i], &value, sizeof value);
