@@ -125,8 +125,7 @@ int catalogue_take(const char *path, const struct dpmf_store *store, const struc
 }
 
 bool catalogue_is_rated(const struct catalogue *catalogue, const struct dpmf_store *store) {
-    enum { MANY = 50, SHARE = 100 };
-    const uint64_t n = catalogue->ids.n, others = n < MANY ? 0 : n < SHARE ? 1 : n / SHARE;
+    const uint64_t n = catalogue->ids.n;
     uint64_t n_rated = 0;
     for (uint64_t i = 0; i < store_n_items(store); i++) {
         struct store_item item = store_item_at(store, i);
@@ -134,7 +133,7 @@ bool catalogue_is_rated(const struct catalogue *catalogue, const struct dpmf_sto
         if (factor_ids_find(&catalogue->ids, item.id, item.id_length) == UINT64_MAX) return false;
         n_rated++;
     }
-    return n_rated > 0 && n - n_rated <= others;
+    return n_rated > 0 && n - n_rated <= catalogue_doubts_count(&catalogue->ids);
 }
 
 void catalogue_free(struct catalogue *catalogue) {

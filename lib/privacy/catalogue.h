@@ -51,9 +51,9 @@ int catalogue_read_features(struct catalogue *catalogue, const char *path,
 int features_read(const char *path, bool of_users, const struct dpmf_run *run,
                   struct catalogue *catalogue, struct dpmf_error *error);
 
-/* Whether every rated item is in the catalogue and every item of it has been rated, but for one, or
- * one in a hundred, where there are fifty or more: then it was most likely made from the ratings, a
- * header that was sorted into it included, and the curator is warned. */
+/* Whether every rated item is in the catalogue and every item of it has been rated, but for as many
+ * as look like no items: then it was most likely made from the ratings, a header that was sorted
+ * into it included, and the curator is warned. */
 bool catalogue_is_rated(const struct catalogue *catalogue, const struct dpmf_store *store);
 
 void catalogue_free(struct catalogue *catalogue);

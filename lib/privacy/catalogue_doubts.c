@@ -115,6 +115,16 @@ static bool has_one_word(const struct factor_ids *ids) {
     return words == 1;
 }
 
+uint64_t catalogue_doubts_count(const struct factor_ids *ids) {
+    uint64_t doubtful = 0;
+    for (uint64_t i = 0; i < ids->n; i++) {
+        const char *id = ids->bytes + ids->start[i];
+        const size_t n = (size_t)(ids->start[i + 1] - ids->start[i]);
+        doubtful += is_odd(id, n) || is_item_column(id, n) || is_header_word(id, n);
+    }
+    return doubtful;
+}
+
 void catalogue_doubts_warn(const struct factor_ids *ids, const struct dpmf_run *run) {
     uint64_t odd = 0, headers = 0;
     char text[300];

@@ -10,6 +10,9 @@
 #include "dpmf.h"
 #include "model/factors.h"
 
+/* @return how many of the ids look like a header, a comment, a sum or the like */
+uint64_t catalogue_doubts_count(const struct factor_ids *ids);
+
 /* Tells run->warn; `run` may be NULL. */
 void catalogue_doubts_warn(const struct factor_ids *ids, const struct dpmf_run *run);
 

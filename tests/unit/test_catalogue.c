@@ -237,8 +237,12 @@ static void test_from_store(void **state) {
     static const struct {
         const char *items;
         bool equals;
-    } cases[] = {{"b\nB\nab\na\n", true}, {"b\nB\nab\na\nc\n", false}, {"b\nB\nab\nc\n", false}};
-    for (size_t i = 0; i < 3; i++) {
+    } cases[] = {{"b\nB\nab\na\n", true},
+                 {"b\nB\nab\na\nc\n", false},
+                 {"b\nB\nab\nc\n", false},
+                 {"B\na\nab\nb\nitem\n", true}, /* a header that was sorted into it */
+                 {"B\na\nab\nb\nTotal: 4\nc\n", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *path = write_text(*state, "items", cases[i].items);
         assert_int_equal(catalogue_read(path, NULL, &other, NULL), 0);
         assert_int_equal(catalogue_is_rated(&other, store), cases[i].equals);

@@ -1,5 +1,5 @@
-# Lines of a catalogue that are no items would be published as some; and a catalogue that is nearly
-# what was rated
+# Lines of a catalogue that are no items would be published as some; and a catalogue that is what was
+# rated and a line besides, which is no item
 dpmf ledger init -q l
 {
     echo user,item,rating
@@ -8,7 +8,7 @@ dpmf ledger init -q l
 try() {
     echo "# $1"
     dpmf train ratings.csv --epsilon 0.01 --rating-range 1:5 --catalogue "$1" --ledger l --replace \
-        -o r.safetensors 2>&1 | grep -e 'the catalogue'
+        -o r.safetensors 2>&1 | grep -e 'the catalogue' || true
 }
 { echo item; for i in {1..90}; do echo "i$i"; done; } >good
 try good
@@ -23,5 +23,7 @@ for word in Items sku Artikelnummer; do
 done
 cut -d, -f2 ratings.csv | sort -u >sorted
 try sorted
-{ sed 1,2d ratings.csv | cut -d, -f2; echo i1; echo i61; } | sed 1iitem >nearly
+{ sed 1,2d ratings.csv | cut -d, -f2; echo i1; echo 'Total: 60'; } | sed 1iitem >nearly
 try nearly
+{ sed 1,2d ratings.csv | cut -d, -f2; echo i1; echo i61; } | sed 1iitem >one_more
+try one_more
