@@ -20,6 +20,7 @@ struct dpmf_own {
     uint64_t outside;                    /* ratings outside the model's scale */
     uint64_t listed;                     /* titles on a list, kept or hidden and not rated */
     bool has_list;                       /* the table has a column of lists, as the page saves it */
+    bool has_answers;                    /* a column such as "liked", and none of ratings */
     bool is_item_first;                  /* three columns without names are item, rating and time */
     struct dpmf_diary *diary;            /* a history from another service; NULL: none */
 };

@@ -16,8 +16,19 @@
 /* What the first two rows of a text look like. */
 struct look {
     size_t n_rows, n_fields[2];
-    bool has_user, has_item, has_rating, has_count, has_list, is_json;
+    bool has_user, has_item, has_rating, has_count, has_list, has_answers, is_json;
 };
+
+/* Whether a column may say no, so that not every row is an event. */
+static bool is_answer(const char *name) {
+    static const char *const names[] = {"liked",    "like",      "likes",    "watched", "seen",
+                                        "read",     "heard",     "played",   "owned",   "favourite",
+                                        "finished", "completed", "favorite", "loved",   "dislike",
+                                        "disliked", "unliked",   "removed",  "deleted", "skipped"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcasecmp(name, names[i]) == 0) return true;
+    return false;
+}
 
 static int look_at_row(void *self, const struct dpmf_table_record *record,
                        struct dpmf_error *error) {
@@ -29,6 +40,7 @@ static int look_at_row(void *self, const struct dpmf_table_record *record,
     for (size_t i = 0; i < record->n; i++) {
         const char *role = dpmf_table_column_role(record->field[i].text, record->field[i].length);
         look->has_list |= strcasecmp(record->field[i].text, "list") == 0;
+        look->has_answers |= is_answer(record->field[i].text);
         if (!role) continue;
         look->has_user |= strcmp(role, "user") == 0;
         look->has_item |= strcmp(role, "item") == 0;
@@ -99,6 +111,7 @@ enum own_table own_table_kind(struct own_reading *reading, bool *has_names) {
         return OWN_TABLE_OF_USERS;
     if (look.n_rows == 0) return OWN_TABLE_OF_RATINGS;
     reading->own->has_list = look.has_list;
+    reading->own->has_answers = look.has_answers && look.has_item;
     *has_names = look.has_item;
     const bool counts = look.has_count && (!look.has_rating || reading->input->events);
     if (reading->ranks && look.has_item && !look.has_user && counts) return OWN_TABLE_OF_COUNTS;
@@ -175,9 +188,20 @@ static int take_count(void *self, const struct dpmf_table_row *row, struct dpmf_
                    fmax(count, reading->info.like), error);
 }
 
+static int refuse_answers(const struct own_reading *reading, struct dpmf_error *error) {
+    error_set(
+        error, DPMF_ERR_INPUT_COLUMNS,
+        "a column says of each item whether it was liked, watched or the like, and is not read");
+    error_hint(error, "keep the rows that say yes, without that column: every row is one that was");
+    error_place(error, reading->name, 1, 0);
+    return DPMF_ERR_INPUT_COLUMNS;
+}
+
 int own_table_read(struct own_reading *reading, enum own_table kind, struct dpmf_error *error) {
     const bool rates = kind == OWN_TABLE_OF_RATINGS, counts = kind == OWN_TABLE_OF_COUNTS;
     int code = counts ? own_check_counts(reading, error) : 0;
+    if (code == 0 && !rates && !counts && reading->own->has_answers)
+        code = refuse_answers(reading, error);
     if (code < 0) return code;
     return dpmf_table_read(reading->path,
                            rates    ? "item,rating"

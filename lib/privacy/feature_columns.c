@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -69,8 +70,9 @@ static enum number_result parse(const struct conversion *conversion,
 /* What the fields of a column are. */
 struct field_kinds {
     size_t n_numbers, n_others;
-    size_t n_commas; /* others that are numbers but for a decimal comma, 4,5 */
-    bool has_lists;  /* some are categories for certain: a|b */
+    size_t n_commas;  /* others that are numbers but for a decimal comma, 4,5 */
+    size_t n_missing; /* others that say that there is no value, such as N/A */
+    bool has_lists;   /* some are categories for certain: a|b */
     const struct feature_cell *not_finite, *other; /* the first, or NULL */
 };
 
@@ -87,6 +89,18 @@ static bool has_decimal_comma(const struct conversion *conversion,
     return number_parse_double(text, cell->length, &value) == NUMBER_OK;
 }
 
+/* Words and signs that tables have where nothing is known. */
+static bool says_missing(const struct conversion *conversion, const struct feature_cell *cell) {
+    static const char *const texts[] = {"na",      "n/a",         "nan", "null", "none", "unknown",
+                                        "missing", "unspecified", "tbd", "?",    "??",   "-",
+                                        "--",      ".",           "\\N", "nil"};
+    const char *field = conversion->table->text + cell->text;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strlen(texts[i]) == cell->length && strncasecmp(field, texts[i], cell->length) == 0)
+            return true;
+    return false;
+}
+
 static struct field_kinds look_at(const struct conversion *conversion,
                                   const struct source *source) {
     struct field_kinds kinds = {0};
@@ -100,12 +114,13 @@ static struct field_kinds look_at(const struct conversion *conversion,
         kinds.n_others++;
         kinds.other = cell;
         kinds.n_commas += has_decimal_comma(conversion, cell);
+        kinds.n_missing += says_missing(conversion, cell);
         kinds.has_lists |= memchr(conversion->table->text + cell->text, '|', cell->length) != NULL;
     }
     return kinds;
 }
 
-/* A few words among numbers would make a category of each number. */
+/* Decimal commas, or a few words for what is not known, would make a category of each number. */
 static int refuse_mixed(const struct conversion *conversion, const struct field_kinds *kinds,
                         struct dpmf_error *error) {
     const unsigned long long n = kinds->n_numbers;
@@ -116,11 +131,24 @@ static int refuse_mixed(const struct conversion *conversion, const struct field_
         error_set(error, DPMF_ERR_INPUT_NUMBER,
                   "this field is not a number, and %llu of %llu in its column are", n,
                   n + kinds->n_others);
-        error_hint(error, "leave the field empty where the number is not known; where these are "
-                          "categories, put a letter before each");
+        error_hint(error, "leave the field empty where the number is not known");
     }
     error_place(error, conversion->table->file, kinds->other->line, kinds->other->column);
     return DPMF_ERR_INPUT_NUMBER;
+}
+
+/* Such as zip codes, of which few have letters. */
+static void warn_of_mixed(const struct conversion *conversion, const struct field_kinds *kinds) {
+    const struct dpmf_run *run = conversion->table->run;
+    char text[800];
+    if (!run || !run->warn) return;
+    snprintf(
+        text, sizeof text,
+        "%.300s: %zu of %zu fields of column %lld are numbers, and as the others are not, each is "
+        "taken for the name of a category",
+        conversion->table->file, kinds->n_numbers, kinds->n_numbers + kinds->n_others,
+        (long long)kinds->other->column);
+    run->warn(run->warn_self, text);
 }
 
 /* A column is one of numbers when every field is; among numbers, infinity and nan are mistakes. */
@@ -128,8 +156,11 @@ static int find_kind(struct conversion *conversion, struct source *source,
                      struct dpmf_error *error) {
     const struct field_kinds kinds = look_at(conversion, source);
     const size_t n_meant = kinds.n_numbers + kinds.n_commas;
-    if (kinds.n_others > 0 && !kinds.has_lists && n_meant > kinds.n_others - kinds.n_commas)
+    const bool are_meant =
+        kinds.n_others > 0 && !kinds.has_lists && 2 * n_meant >= source->cells->n;
+    if (are_meant && kinds.n_commas + kinds.n_missing == kinds.n_others)
         return refuse_mixed(conversion, &kinds, error);
+    if (are_meant) warn_of_mixed(conversion, &kinds);
     source->is_number = source->cells->n > 0 && kinds.n_others == 0;
     if (!source->is_number || !kinds.not_finite) return 0;
     error_set(error, DPMF_ERR_INPUT_NOT_FINITE, "a number in a column of numbers is not finite");

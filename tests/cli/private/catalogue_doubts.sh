@@ -1,5 +1,5 @@
-# Lines of a catalogue that are no items would be published as some; and a catalogue that is what was
-# rated and a line besides, which is no item
+# Lines of a catalogue that are no items would be published as some; and a catalogue that is what
+# was rated and a line besides, which is no item
 dpmf ledger init -q l
 {
     echo user,item,rating
