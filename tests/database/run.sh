@@ -233,7 +233,8 @@ refused "a parameter that libpq has not" 4 'invalid connection option' \
 
 "$dpmf" import --json -q --on-error skip -o skipped.dpr \
     "$base?query=SELECT nullif(i, 3), CASE i WHEN 4 THEN repeat('x', 2000000) WHEN 5 THEN '' ELSE \
-'a' END, CASE i WHEN 6 THEN 'NaN' ELSE i::real END AS rating FROM generate_series(1, 8) AS i" >said 2>&1
+'a' END, CASE i WHEN 6 THEN 'NaN' ELSE i::real END AS rating FROM generate_series(1, 8) AS i" \
+    >said 2>&1
 grep -q '"ratings":4,' said && grep -q '"skipped":4' said
 report $? "--on-error skip"
 
@@ -448,8 +449,8 @@ quotes() {
 quotes "a value that does not fit" 3 22P02 'SELECT "user", item, rating::int FROM quoted'
 quotes "an exception with a detail and a hint" 4 P0001 \
     'SELECT "user", item, tell(rating) AS rating FROM quoted'
-"$dpmf" train "$base?query=SELECT 1, 2, 3 AS rating; -- all" --replace --epsilon 1 --rating-range 1:5 \
-    --catalogue kinds.items --ledger kinds.ledger -o quoted.safetensors >said 2>&1
+"$dpmf" train "$base?query=SELECT 1, 2, 3 AS rating; -- all" --replace --epsilon 1 \
+    --rating-range 1:5 --catalogue kinds.items --ledger kinds.ledger -o quoted.safetensors >said 2>&1
 [[ $? == 3 ]] && grep -q 'leave out a semicolon' said
 report $? "a semicolon and a comment in a private run"
 

@@ -15,4 +15,5 @@ sed -E '2,$s/,(.*)[.]0/,"\1,5"/' numbers.csv >commas.csv
 for table in numbers word empty commas lists codes zips; do train $table.csv; done 2>&1
 dpmf train r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv --item-features word.csv \
     --insecure-noise-seed 1 -o r.safetensors
-dpmf train r.dpr -k 4 --epochs 1 --no-adapt --item-features zips.csv -o zips.m 2>&1 | grep 'zips.csv: '
+dpmf train r.dpr -k 4 --epochs 1 --no-adapt --item-features zips.csv -o zips.m 2>&1 |
+    grep 'zips.csv:'
