@@ -142,12 +142,11 @@ static void warn_of_mixed(const struct conversion *conversion, const struct fiel
     const struct dpmf_run *run = conversion->table->run;
     char text[800];
     if (!run || !run->warn) return;
-    snprintf(
-        text, sizeof text,
-        "%.300s: %zu of %zu fields of column %lld are numbers, and as the others are not, each is "
-        "taken for the name of a category",
-        conversion->table->file, kinds->n_numbers, kinds->n_numbers + kinds->n_others,
-        (long long)kinds->other->column);
+    snprintf(text, sizeof text,
+             "%.300s:%lld:%lld: this field is not a number, and %zu of %zu in its column are: each "
+             "is taken for the name of a category",
+             conversion->table->file, (long long)kinds->other->line,
+             (long long)kinds->other->column, kinds->n_numbers, kinds->n_numbers + kinds->n_others);
     run->warn(run->warn_self, text);
 }
 
@@ -430,12 +429,11 @@ static void warn_of_nothing(const struct conversion *conversion, size_t column) 
     const struct dpmf_run *run = conversion->table->run;
     char text[800];
     if (!run || !run->warn) return;
-    snprintf(
-        text, sizeof text,
-        "%.300s:%lld:%lld: this field is not a number, and %zu of %zu in its column are: each is "
-        "taken for the name of a category",
-        conversion->table->file, (long long)kinds->other->line, (long long)kinds->other->column,
-        kinds->n_numbers, kinds->n_numbers + kinds->n_others);
+    snprintf(text, sizeof text, "%.300s: nothing of column %zu is used: %s",
+             conversion->table->file, column + 1,
+             conversion->sources[column].is_number
+                 ? "its numbers are all the same, or of too few"
+                 : "each of its categories is of fewer than 3 or 0.3 %, or of all");
     run->warn(run->warn_self, text);
 }
 

@@ -224,7 +224,8 @@ refused "an item that is binary" 3 'the item id is binary data' "$base?query=SEL
 refused "a user without a name" 3 'the user id is empty' "$base?query=SELECT ''::text, 2, 3 AS rating"
 refused "an id that is too long" 3 'more than 65536' "$base?query=SELECT repeat('x', 70000), 2, 3 AS rating"
 refused "a row that is too long" 3 'longer than' "$base?query=SELECT repeat('x', 2000000), 2, 3 AS rating"
-refused "out of range" 3 'outside the range' "$base?query=SELECT 1, 2, 9 AS rating" --rating-range 1:5
+refused "out of range" 3 'outside the range' "$base?query=SELECT 1, 2, 9 AS rating" \
+    --rating-range 1:5
 refused "an error of the server's, in the middle" 3 'division by zero' \
     "$base?query=SELECT i, 1, 1 / (200000 - i) AS rating FROM generate_series(1, 300000) AS i"
 refused "--format" 2 'leave --format out' "$base?table=ratings" --format csv
@@ -450,7 +451,8 @@ quotes "a value that does not fit" 3 22P02 'SELECT "user", item, rating::int FRO
 quotes "an exception with a detail and a hint" 4 P0001 \
     'SELECT "user", item, tell(rating) AS rating FROM quoted'
 "$dpmf" train "$base?query=SELECT 1, 2, 3 AS rating; -- all" --replace --epsilon 1 \
-    --rating-range 1:5 --catalogue kinds.items --ledger kinds.ledger -o quoted.safetensors >said 2>&1
+    --rating-range 1:5 --catalogue kinds.items --ledger kinds.ledger -o quoted.safetensors \
+    >said 2>&1
 [[ $? == 3 ]] && grep -q 'leave out a semicolon' said
 report $? "a semicolon and a comment in a private run"
 
