@@ -1550,9 +1550,10 @@ struct dpmf_release_report {
                                     it theirs? A private number */
     bool declares_less_spent;    /* the declaration says that less was spent before than the ledger
                                     has of the population */
-    bool times_are_of_1970;     /* a tenth or more of the times lie in the year 1970: are they dates
+    bool
+        times_are_doubtful; /* a tenth or more of the times lie in 1970 or after 2199: are they dates
                                     such as 20260115? Only of users of a period */
-    bool delta_is_high;         /* delta is not below one in the users there are, and the declared
+    bool delta_is_high;     /* delta is not below one in the users there are, and the declared
                                     number did not show it. A private number */
     bool declared_users_differ; /* the users there are are more than twice or less than half as
                                     many as declared. A private number */

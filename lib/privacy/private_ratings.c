@@ -244,9 +244,13 @@ static size_t take_ratings(const struct builder *builder, const struct store_blo
     return trim(builder, block, u, first, keep_one_each(first, n), packing);
 }
 
-/* Seconds of the first year are more likely dates written as numbers, such as 20260115, or row
- * numbers. */
-static bool is_of_1970(int64_t time) { return time >= 0 && time < INT64_C(365) * 24 * 60 * 60; }
+/* Seconds of the first year, and those after 2199, are more likely dates written as numbers, such as
+ * 20260115 and 202601151830, or row numbers. */
+static bool is_doubtful(int64_t time) {
+    const int64_t first_year = INT64_C(365) * 24 * 60 * 60, year_2200 = INT64_C(7258118400);
+    const int64_t year_10000 = INT64_C(253402300800); /* from there on users are left out */
+    return (time >= 0 && time < first_year) || (time >= year_2200 && time < year_10000);
+}
 
 /* Whether the user takes part, by the first of all of their records. */
 static bool is_in_cohort(const struct builder *builder, const struct store_block *block, uint32_t u,
@@ -255,7 +259,7 @@ static bool is_in_cohort(const struct builder *builder, const struct store_block
     if (!cohort || !cohort->is_declared) return true;
     const uint64_t from = block->start[u];
     for (uint64_t r = from; block->time && r < block->start[u + 1]; r++)
-        packing->counts.times_of_1970 += is_of_1970(block->time[r]);
+        packing->counts.doubtful_times += is_doubtful(block->time[r]);
     packing->counts.times += block->start[u + 1] - from;
     const enum cohort_place place = cohort_place_of(cohort, block->time ? block->time + from : NULL,
                                                     (size_t)(block->start[u + 1] - from));
@@ -325,7 +329,7 @@ static int keep_packed(void *self, void *product, struct dpmf_error *error) {
     report->users_of_other_periods += packing->counts.users_of_other_periods;
     report->users_without_time += packing->counts.users_without_time;
     report->times += packing->counts.times;
-    report->times_of_1970 += packing->counts.times_of_1970;
+    report->doubtful_times += packing->counts.doubtful_times;
     report->users_with_a_wish += packing->counts.users_with_a_wish;
     report->trimmed += packing->counts.trimmed;
     report->users_as_items += packing->counts.users_as_items;

@@ -14,6 +14,7 @@
 
 /* The last second of the year 9999: milliseconds are beyond it. */
 #define LAST_SECOND INT64_C(253402300799)
+#define YEAR_2200 INT64_C(7258118400)
 
 enum {
     YEAR_SECONDS = 365 * 24 * 60 * 60,
@@ -44,6 +45,7 @@ void time_ends_add(struct time_ends *ends, const int64_t *time, uint64_t n) {
         ends->n++;
         ends->of_unit[unit_of(time[i])]++;
         if (time[i] >= 0 && time[i] < YEAR_SECONDS) look_at_early(ends, time[i]);
+        ends->after_2199 += time[i] >= YEAR_2200 && time[i] <= LAST_SECOND;
     }
 }
 
@@ -54,6 +56,7 @@ void time_ends_merge(struct time_ends *into, const struct time_ends *from) {
     into->n += from->n;
     for (int unit = 0; unit < TIME_UNITS; unit++) into->of_unit[unit] += from->of_unit[unit];
     into->in_1970 += from->in_1970;
+    into->after_2199 += from->after_2199;
     into->like_dates += from->like_dates;
     into->near_dates += from->near_dates;
 }
@@ -105,6 +108,17 @@ static void warn_of_1970(const struct time_ends *ends, const struct dpmf_run *ru
     run->warn(run->warn_self, text);
 }
 
+/* In milliseconds and finer they are another unit, of which warn_of_units tells where it is mixed. */
+static void warn_of_future(const struct time_ends *ends, const struct dpmf_run *run) {
+    char text[DPMF_ERROR_TEXT_MAX];
+    if (ends->after_2199 == 0) return;
+    dpmf_error_write(text, sizeof text,
+                     "times after the year 2199: %" PRIu64 " of %" PRIu64
+                     " (times are seconds since 1970; write dates as 2026-01-15)",
+                     ends->after_2199, ends->n);
+    run->warn(run->warn_self, text);
+}
+
 void time_ends_warn(const struct time_ends *ends, const struct dpmf_run *run) {
     char text[DPMF_ERROR_TEXT_MAX];
     if (!run || !run->warn) return;
@@ -114,6 +128,7 @@ void time_ends_warn(const struct time_ends *ends, const struct dpmf_run *run) {
         run->warn(run->warn_self, text);
     }
     warn_of_units(ends, run);
+    warn_of_future(ends, run);
     if (has_dates(ends))
         warn_of_dates(ends, run);
     else

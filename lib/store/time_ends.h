@@ -18,6 +18,7 @@ struct time_ends {
     uint64_t of_unit[TIME_UNITS];
     uint64_t in_1970;    /* times within the first year */
     uint64_t like_dates; /* those of them that are dates of eight digits, such as 20260115 */
+    uint64_t after_2199;
     uint64_t near_dates; /* all numbers from the first such date to the last */
 };
 

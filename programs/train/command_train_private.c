@@ -279,13 +279,14 @@ static bool tell_periods(struct terminal *terminal, const struct dpmf_release_re
     if (report->users_of_other_periods > 0)
         terminal_note_print(terminal, "%s left out (first record in another period)",
                             text_count(report->users_of_other_periods, "user").text);
-    if (report->times_are_of_1970)
+    if (report->times_are_doubtful)
         terminal_alert_print(
-            terminal, "a tenth or more of the times lie in 1970, where hardly anyone's first "
-                      "record is: dates are written as 2026-01-15, not as 20260115, and "
-                      "times as seconds since 1970");
-    if (without == 0) return report->times_are_of_1970;
-    const bool alarms = report->times_are_of_1970 || is_much(without, whole);
+            terminal,
+            "a tenth or more of the times lie in 1970 or after 2199, where nobody's first "
+            "record is: dates are written as 2026-01-15, not as 20260115, and "
+            "times as seconds since 1970");
+    if (without == 0) return report->times_are_doubtful;
+    const bool alarms = report->times_are_doubtful || is_much(without, whole);
     if (is_much(without, whole))
         terminal_alert_print(terminal,
                              "%s of %s left out: a record without a time, or beyond the year 9999 "
@@ -542,7 +543,7 @@ static int print_json(const struct invocation *invocation, const struct dpmf_sto
         command_has(invocation, OPTION_USERS_BEFORE)) {
         dpmf_json_uint(json, "users_of_other_periods", report->users_of_other_periods);
         dpmf_json_uint(json, "users_without_time", report->users_without_time);
-        dpmf_json_bool(json, "times_are_of_1970", report->times_are_of_1970);
+        dpmf_json_bool(json, "times_are_doubtful", report->times_are_doubtful);
     }
     dpmf_json_uint(json, "wishes", report->wishes);
     dpmf_json_uint(json, "wishes_of_nobody", report->wishes_of_nobody);

@@ -144,11 +144,11 @@ class Releases(FolderTest):
                          (1000, 1000))
         self.assertEqual(old.privacy_.kind, "proven")
         self.assertEqual(old.privacy_["cohort"]["first_record_before"], "2026-01-01")
-        with self.assertWarnsRegex(dpmf.PrivacyWarning, "of the times lie in 1970"):
+        with self.assertWarnsRegex(dpmf.PrivacyWarning, "of the times lie in 1970 or after 2199"):
             early = private_model(self.folder, catalogue=range(50), epsilon=1, population="early",
                                   users_before="2026-01-01")
             early.fit(self.users, self.items, self.ratings, np.full(len(self.users), 20260115))
-        self.assertTrue(early.report_["times_are_of_1970"])
+        self.assertTrue(early.report_["times_are_doubtful"])
         with self.assertLogs("dpmf", "WARNING") as log:
             new = fit(users_since=date(2026, 1, 1), complete_histories=True)
         self.assertIn("add up in full", log.output[-1])

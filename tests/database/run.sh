@@ -222,8 +222,10 @@ refused "a user that is a real number" 3 'the user id is a real number' \
     "$base?query=SELECT 1.5::real, 2, 3 AS rating"
 refused "an item that is binary" 3 'the item id is binary data' "$base?query=SELECT 1, ''::bytea, 3 AS rating"
 refused "a user without a name" 3 'the user id is empty' "$base?query=SELECT ''::text, 2, 3 AS rating"
-refused "an id that is too long" 3 'more than 65536' "$base?query=SELECT repeat('x', 70000), 2, 3 AS rating"
-refused "a row that is too long" 3 'longer than' "$base?query=SELECT repeat('x', 2000000), 2, 3 AS rating"
+refused "an id that is too long" 3 'more than 65536' \
+    "$base?query=SELECT repeat('x', 70000), 2, 3 AS rating"
+refused "a row that is too long" 3 'longer than' \
+    "$base?query=SELECT repeat('x', 2000000), 2, 3 AS rating"
 refused "out of range" 3 'outside the range' "$base?query=SELECT 1, 2, 9 AS rating" \
     --rating-range 1:5
 refused "an error of the server's, in the middle" 3 'division by zero' \

@@ -48,7 +48,7 @@ PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "noisy_rounds", "seconds"
                   "users_left_out", "wishes", "users_with_a_wish", "wishes_of_nobody",
                   "wishes_twice", "wishes_above", "users_as_items", "users_as_categories",
                   "users_of_other_periods", "users_without_time", "range_is_wide",
-                  "times_are_of_1970", "delta_is_high", "declared_users_differ")
+                  "times_are_doubtful", "delta_is_high", "declared_users_differ")
 
 SECONDS_TO_INTERRUPT = 5
 
@@ -487,14 +487,14 @@ def _tell_periods(report: Any) -> bool:
     if others:
         warn(f"{others} of {whole} users left out: first record in another period")
     alarms = bool(without > 0 and 10 * without >= whole)
-    if report.times_are_of_1970:
-        warn("a tenth or more of the times lie in 1970, where hardly anyone's first record is: "
-             "dates are written as 2026-01-15, not as 20260115, and times as seconds since 1970",
+    if report.times_are_doubtful:
+        warn("a tenth or more of the times lie in 1970 or after 2199, where nobody's first record "
+             "is: dates are written as 2026-01-15, not as 20260115, and times as seconds since 1970",
              PrivacyWarning)
     if without:
         warn(f"{without} of {whole} users left out: a record without a time, or beyond the year "
              "9999 (times are seconds since 1970)", PrivacyWarning if alarms else DpmfWarning)
-    return alarms or bool(report.times_are_of_1970)
+    return alarms or bool(report.times_are_doubtful)
 
 
 def _tell_claim(report: Any) -> None:
