@@ -31,6 +31,7 @@
 #include "ledger/ledger_lock.h"
 #include "mechanisms/mechanism.h"
 #include "model/release.h"
+#include "privacy/distinct_users.h"
 #include "random/random.h"
 #include "release/release_input.h"
 #include "release/release_make.h"
@@ -246,6 +247,8 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
         .users_of_id = users_of_id,
     };
     int code = is_conditional || ranks ? make_coins(self, error) : 0;
+    /* Of several processes each packs a share, in which an id that comes twice may be once. */
+    if (code == 0 && self->share != self->store) code = distinct_users_check(self->store, error);
     if (code == 0)
         code =
             private_ratings_build(self->share, &packing, self->run, &self->ratings, &counts, error);
@@ -263,7 +266,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
     report->users_of_other_periods = counts.users_of_other_periods;
     report->users_without_time = counts.users_without_time;
     report->times_are_doubtful =
-        counts.doubtful_times > 0 && counts.doubtful_times >= counts.times / 10;
+        counts.doubtful_times > 0 && counts.doubtful_times >= (counts.times + 9) / 10;
     report->users_with_a_wish = counts.users_with_a_wish;
     report->trimmed = counts.trimmed;
     report->ratings_on_disk = counts.on_disk;

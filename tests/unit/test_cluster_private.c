@@ -322,6 +322,26 @@ static void expect_failure(struct job *job, int n_ranks, int code, const char *s
     assert_int_not_equal(access(job->output, F_OK), 0);
 }
 
+/* Someone who is in the first block and in the last one: no process has both. */
+static void a_user_in_two_shares_is_found(void **state) {
+    struct world *world = *state;
+    struct triples twice = {0};
+    struct dpmf_store *store;
+    char path[TEMP_PATH_MAX], user[TRIPLE_ID_MAX];
+    for (int u = 0; u < 3 * STORE_BLOCK_USERS; u++) {
+        snprintf(user, sizeof user, "u%d", u < 3 * STORE_BLOCK_USERS - 1 ? u : 0);
+        triples_add(&twice, triple_make(user, "i1", 5, STORE_NO_TIME));
+    }
+    temp_dir_file(&world->dir, "twice.dpr", path);
+    triples_write(&twice, false, false, path);
+    free(twice.at);
+    assert_int_equal(dpmf_store_open(path, NULL, NULL, &store, NULL), 0);
+    struct job job = new_job(world, store, "biases");
+    for (int n = 1; n <= 4; n++)
+        expect_failure(&job, n, DPMF_ERR_STORE_CORRUPT, "the id of a user twice");
+    dpmf_store_close(store);
+}
+
 static void ranks_that_were_told_otherwise_are_found_out(void **state) {
     struct world *world = *state;
     char directory[TEMP_PATH_MAX], path[TEMP_PATH_MAX];
@@ -611,6 +631,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(every_cluster_makes_the_same_release, make_world,
                                         end_world),
         cmocka_unit_test_setup_teardown(one_store_is_shared_too, make_world, end_world),
+        cmocka_unit_test_setup_teardown(a_user_in_two_shares_is_found, make_world, end_world),
         cmocka_unit_test_setup_teardown(ranks_that_were_told_otherwise_are_found_out, make_world,
                                         end_world),
         cmocka_unit_test_setup_teardown(the_first_rank_asks_before_anything_is_spent, make_world,
