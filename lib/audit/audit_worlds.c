@@ -148,7 +148,8 @@ static bool same_release(const struct release *a, const struct release *b) {
            same_number(a->factors.min, b->factors.min) &&
            same_number(a->factors.max, b->factors.max) &&
            same_number(a->factor_penalty, b->factor_penalty) &&
-           same_number(a->bias_penalty, b->bias_penalty);
+           same_number(a->bias_penalty, b->bias_penalty) && a->ranks == b->ranks &&
+           same_number(a->taste_weight, b->taste_weight);
 }
 
 static void compare_files(const struct audit_world *without, const struct audit_world *other,
