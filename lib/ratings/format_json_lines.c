@@ -108,7 +108,8 @@ static bool read_object(struct reading *reading, struct found *found, bool *go_o
             if (!keep(reading, role, &token, found, go_on)) return false;
         } else {
             found->has_other = true;
-            if (found->other_time.kind == JSON_ERROR && key_may_be_time(&key))
+            const bool is_text_or_number = token.kind == JSON_STRING || token.kind == JSON_NUMBER;
+            if (found->other_time.kind == JSON_ERROR && is_text_or_number && key_may_be_time(&key))
                 found->other_time = token;
             if (json_skip(json, token)) continue;
             token = json_next(json);
@@ -336,7 +337,8 @@ static int begin_json_lines(struct text_source *source, const struct dpmf_input_
         layout->holds_events = true;
         layout->origin = STORE_ORIGIN_GUESSED;
     }
-    if (!options->by_record) note_all_unused(source);
+    /* Where bad records are skipped, as private runs want it, no key of one record is shown. */
+    if (!source->skip_bad) note_all_unused(source);
     return 0;
 }
 
