@@ -11,7 +11,7 @@
 #include "base/day.h"
 #include "base/number.h"
 
-enum { PARTS_MAX = 8 };
+enum { PARTS_MAX = 12 };
 
 /* A run of digits or of letters, and the character behind it. */
 struct part {
@@ -61,15 +61,44 @@ static int month_of(const struct part *part) {
     return 0;
 }
 
-/* hh:mm:ss or hh:mm in the parts from `at` on. @return seconds of the day, 0 where it is none */
+static bool is_word(const struct part *part, const char *word) {
+    return !part->is_number && part->n == strlen(word) &&
+           strncasecmp(part->text, word, part->n) == 0;
+}
+
+/* The hour of a day whose half may be in the part behind the clock; -1: there is no such hour. */
+static int hour_of(int hour, const struct part *half) {
+    if (!half || (!is_word(half, "am") && !is_word(half, "pm"))) return hour;
+    if (hour < 1 || hour > 12) return -1;
+    return hour % 12 + (is_word(half, "pm") ? 12 : 0);
+}
+
+/* Seconds by which a clock is ahead of Greenwich's, of the parts from `at` on: +01:00, -0500. */
+static int64_t offset_of(const struct part *parts, int n, int at) {
+    if (at >= n || !parts[at].is_number || parts[at].value < 0) return 0;
+    const char sign = parts[at].text[-1]; /* a clock is before it */
+    if (sign != '+' && sign != '-') return 0;
+    int minutes = parts[at].n == 4 ? parts[at].value / 100 * 60 + parts[at].value % 100
+                                   : parts[at].value * 60;
+    if (parts[at].n <= 2 && parts[at].after == ':' && at + 1 < n && parts[at + 1].value >= 0)
+        minutes += parts[at + 1].value;
+    return (sign == '-' ? -60 : 60) * (int64_t)minutes;
+}
+
+/* hh:mm:ss or hh:mm in the parts from `at` on, perhaps with a fraction, am or pm, and a time zone.
+ * @return seconds of Greenwich's day, which may be before or after it; 0 where there is no clock */
 static int64_t clock_of(const struct part *parts, int n, int at) {
-    if (at < n && parts[at].n == 1 && (*parts[at].text | 32) == 't') at++;
+    if (at < n && is_word(&parts[at], "t")) at++;
     if (at + 1 >= n || parts[at].after != ':') return 0;
-    const int hour = parts[at].value, minute = parts[at + 1].value;
-    const int second =
-        at + 2 < n && parts[at + 1].after == ':' && parts[at + 2].n == 2 ? parts[at + 2].value : 0;
+    int last = at + 1, second = 0;
+    if (last + 1 < n && parts[last].after == ':' && parts[last + 1].n == 2)
+        second = parts[++last].value;
+    if (parts[last].after == '.' && last + 1 < n) last++;
+    const struct part *half = last + 1 < n ? &parts[last + 1] : NULL;
+    const int hour = hour_of(parts[at].value, half), minute = parts[at + 1].value;
+    if (half && (is_word(half, "am") || is_word(half, "pm"))) last++;
     if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return 0;
-    return (hour * INT64_C(60) + minute) * 60 + second;
+    return (hour * INT64_C(60) + minute) * 60 + second - offset_of(parts, n, last + 1);
 }
 
 static int64_t time_of(int year, int month, int day, int64_t seconds) {
@@ -86,6 +115,7 @@ static int year_of(const struct part *part) {
 
 /* 20211231, and seconds, milliseconds or microseconds since 1970, perhaps with a fraction. */
 static int64_t number_time(const char *text, size_t n) {
+    if (n == 0) return DIARY_NO_TIME;
     const char *point = memchr(text, '.', n);
     const size_t whole = point ? (size_t)(point - text) : n;
     int64_t number;
