@@ -1550,14 +1550,14 @@ struct dpmf_release_report {
                                     it theirs? A private number */
     bool declares_less_spent;    /* the declaration says that less was spent before than the ledger
                                     has of the population */
-    bool
-        times_are_doubtful; /* a tenth or more of the times lie in 1970 or after 2199: are they dates
-                                    such as 20260115? Only of users of a period */
-    bool delta_is_high;     /* delta is not below one in the users there are, and the declared
+    bool times_are_doubtful;     /* a tenth or more of the users have their first record in 1970 or
+                                    after 2199: are times dates such as 20260115? Only of users of
+                                    a period */
+    bool delta_is_high;          /* delta is not below one in the users there are, and the declared
                                     number did not show it. A private number */
-    bool declared_users_differ; /* the users there are are more than twice or less than half as
+    bool declared_users_differ;  /* the users there are are more than twice or less than half as
                                     many as declared. A private number */
-    const char *mechanism;      /* name of the mechanism */
+    const char *mechanism;       /* name of the mechanism */
 
     /* The ledger, without this release in `before_spending` and with it at the end. All 0 when the
      * noise came from a seed, and in all processes but the first. */

@@ -257,10 +257,12 @@ static bool is_in_cohort(const struct builder *builder, const struct store_block
                          struct packing *packing) {
     const struct cohort *cohort = builder->options->cohort;
     if (!cohort || !cohort->is_declared) return true;
-    const uint64_t from = block->start[u];
-    for (uint64_t r = from; block->time && r < block->start[u + 1]; r++)
-        packing->counts.doubtful_times += is_doubtful(block->time[r]);
-    packing->counts.times += block->start[u + 1] - from;
+    const uint64_t from = block->start[u], end = block->start[u + 1];
+    int64_t first = INT64_MAX;
+    for (uint64_t r = from; block->time && r < end; r++)
+        if (block->time[r] < first) first = block->time[r];
+    packing->counts.doubtful_firsts += is_doubtful(first);
+    packing->counts.firsts++;
     const enum cohort_place place = cohort_place_of(cohort, block->time ? block->time + from : NULL,
                                                     (size_t)(block->start[u + 1] - from));
     packing->counts.users_of_other_periods += place == COHORT_OUT;
@@ -328,8 +330,8 @@ static int keep_packed(void *self, void *product, struct dpmf_error *error) {
     report->users_left_out += packing->counts.users_left_out;
     report->users_of_other_periods += packing->counts.users_of_other_periods;
     report->users_without_time += packing->counts.users_without_time;
-    report->times += packing->counts.times;
-    report->doubtful_times += packing->counts.doubtful_times;
+    report->firsts += packing->counts.firsts;
+    report->doubtful_firsts += packing->counts.doubtful_firsts;
     report->users_with_a_wish += packing->counts.users_with_a_wish;
     report->trimmed += packing->counts.trimmed;
     report->users_as_items += packing->counts.users_as_items;

@@ -52,7 +52,9 @@ struct private_ratings_report {
     uint64_t users_left_out; /* asked for epsilon 0, could not ask, or have no ratings left */
     uint64_t users_of_other_periods; /* users not in the cohort; not among those left out */
     uint64_t users_without_time;     /* users who have a record without a time; neither are these */
-    uint64_t times, doubtful_times;  /* records looked at for their times, and those of that year */
+    uint64_t firsts,
+        doubtful_firsts; /* users looked at for their first record, and those whose time
+                                         is more likely none */
     uint64_t users_with_a_wish;
     uint64_t trimmed; /* ratings beyond max_ratings */
     /* Users whose id is that of an item that nobody rated, with letters in it or of digits alone,

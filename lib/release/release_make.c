@@ -166,8 +166,8 @@ static int add_counts(const struct dpmf_cluster *cluster, struct private_ratings
         &counts->users_left_out,
         &counts->users_of_other_periods,
         &counts->users_without_time,
-        &counts->times,
-        &counts->doubtful_times,
+        &counts->firsts,
+        &counts->doubtful_firsts,
         &counts->users_with_a_wish,
         &counts->trimmed,
         &counts->users_as_items,
@@ -266,7 +266,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
     report->users_of_other_periods = counts.users_of_other_periods;
     report->users_without_time = counts.users_without_time;
     report->times_are_doubtful =
-        counts.doubtful_times > 0 && counts.doubtful_times >= (counts.times + 9) / 10;
+        counts.doubtful_firsts > 0 && counts.doubtful_firsts >= (counts.firsts + 9) / 10;
     report->users_with_a_wish = counts.users_with_a_wish;
     report->trimmed = counts.trimmed;
     report->ratings_on_disk = counts.on_disk;

@@ -281,10 +281,9 @@ static bool tell_periods(struct terminal *terminal, const struct dpmf_release_re
                             text_count(report->users_of_other_periods, "user").text);
     if (report->times_are_doubtful)
         terminal_alert_print(
-            terminal,
-            "a tenth or more of the times lie in 1970 or after 2199, where nobody's first "
-            "record is: dates are written as 2026-01-15, not as 20260115, and "
-            "times as seconds since 1970");
+            terminal, "a tenth or more of the users have their first record in 1970 or after 2199, "
+                      "where nobody's is: dates are written as 2026-01-15, not as 20260115, and "
+                      "times as seconds since 1970, or left out where they are not known");
     if (without == 0) return report->times_are_doubtful;
     const bool alarms = report->times_are_doubtful || is_much(without, whole);
     if (is_much(without, whole))

@@ -488,8 +488,9 @@ def _tell_periods(report: Any) -> bool:
         warn(f"{others} of {whole} users left out: first record in another period")
     alarms = bool(without > 0 and 10 * without >= whole)
     if report.times_are_doubtful:
-        warn("a tenth or more of the times lie in 1970 or after 2199, where nobody's first record "
-             "is: dates are written as 2026-01-15, not as 20260115, times as seconds since 1970",
+        warn("a tenth or more of the users have their first record in 1970 or after 2199, where "
+             "nobody's is: dates are written as 2026-01-15, not as 20260115, and times as seconds "
+             "since 1970, or left out where they are not known",
              PrivacyWarning)
     if without:
         warn(f"{without} of {whole} users left out: a record without a time, or beyond the year "
