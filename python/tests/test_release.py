@@ -144,7 +144,7 @@ class Releases(FolderTest):
                          (1000, 1000))
         self.assertEqual(old.privacy_.kind, "proven")
         self.assertEqual(old.privacy_["cohort"]["first_record_before"], "2026-01-01")
-        with self.assertWarnsRegex(dpmf.PrivacyWarning, "have their first record in 1970 or after 2199"):
+        with self.assertWarnsRegex(dpmf.PrivacyWarning, "first record in 1970 or after 2199"):
             early = private_model(self.folder, catalogue=range(50), epsilon=1, population="early",
                                   users_before="2026-01-01")
             early.fit(self.users, self.items, self.ratings, np.full(len(self.users), 20260115))

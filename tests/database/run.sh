@@ -220,8 +220,10 @@ refused "a rating that is a truth value" 3 'the rating is a truth value' \
 refused "a rating that is a time" 3 'the rating is a time' "$base?query=SELECT 1, 2, now() AS rating"
 refused "a user that is a real number" 3 'the user id is a real number' \
     "$base?query=SELECT 1.5::real, 2, 3 AS rating"
-refused "an item that is binary" 3 'the item id is binary data' "$base?query=SELECT 1, ''::bytea, 3 AS rating"
-refused "a user without a name" 3 'the user id is empty' "$base?query=SELECT ''::text, 2, 3 AS rating"
+refused "an item that is binary" 3 'the item id is binary data' \
+    "$base?query=SELECT 1, ''::bytea, 3 AS rating"
+refused "a user without a name" 3 'the user id is empty' \
+    "$base?query=SELECT ''::text, 2, 3 AS rating"
 refused "an id that is too long" 3 'more than 65536' \
     "$base?query=SELECT repeat('x', 70000), 2, 3 AS rating"
 refused "a row that is too long" 3 'longer than' \
