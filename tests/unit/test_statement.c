@@ -641,6 +641,10 @@ static void test_conditional(void **state) {
     assert_int_equal(statement_shape_check(&statement, 40, 10, NULL), 0);
     assert_true(statement_shape_check(&statement, 40, 9, NULL) < 0);
     assert_true(statement_shape_check(&statement, 41, 10, NULL) < 0);
+    for (int i = 0; i < 3; i++) {
+        statement.posterior.kappa = 0.5 * i;
+        assert_int_equal(statement_check(&statement, NULL), 0);
+    }
 }
 
 static void test_broken_conditional(void **state) {
