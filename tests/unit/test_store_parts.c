@@ -38,7 +38,7 @@ static int remove_directory(void **state) {
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-/* A store of one user with a rating of each item. */
+/* A store of one user with a rating of each item, or of nobody: their id is empty. */
 struct sketch {
     const char *user;
     size_t n_items;
@@ -67,10 +67,13 @@ static struct dpmf_store *draw(const char *path, const struct sketch *sketch) {
     struct dpmf_store *store;
     layout.holds_events = sketch->holds_events;
     for (size_t i = 0; i < sketch->n_items; i++)
-        items[i] = (struct store_item){sketch->items[i], (uint32_t)strlen(sketch->items[i]), 1};
+        items[i] = (struct store_item){sketch->items[i], (uint32_t)strlen(sketch->items[i]),
+                                       sketch->user[0] ? 1 : 0};
     assert_int_equal(store_writer_open(&writer, path, sketch->has_times, &layout, NULL), 0);
-    assert_int_equal(store_block_encode(&block, sketch->has_times, &encoded, NULL), 0);
-    assert_int_equal(store_writer_append(writer, &encoded, NULL), 0);
+    if (sketch->user[0]) {
+        assert_int_equal(store_block_encode(&block, sketch->has_times, &encoded, NULL), 0);
+        assert_int_equal(store_writer_append(writer, &encoded, NULL), 0);
+    }
     assert_int_equal(store_writer_finish(writer, items, sketch->n_items, NULL), 0);
     assert_int_equal(store_writer_commit(writer, NULL, NULL), 0);
     store_encoded_free(&encoded);
@@ -139,6 +142,16 @@ static void test_what_a_set_is(void **state) {
     dpmf_store_info(set, &info);
     assert_true(info.min == 1 && info.max == 5);
     dpmf_store_close(set);
+
+    /* a part of nobody has neither, wherever it is */
+    const struct sketch nobody = {"", 2, {"x", "yy"}, true, false, 0},
+                        low = {"dee", 2, {"x", "yy"}, true, false, -3};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(i ? join(&nobody, &low, &set, NULL) : join(&low, &nobody, &set, NULL), 0);
+        dpmf_store_info(set, &info);
+        assert_true(info.users == 1 && info.min == -3 && info.max == -3);
+        dpmf_store_close(set);
+    }
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
