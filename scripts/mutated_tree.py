@@ -30,7 +30,7 @@ ROOMS = [f"lib/{room}" for room in (
 GOLDENS = ("private", "privacy", "ledger", "split", "synth", "store", "import", "shard", "describe",
            "model", "release", "vectors", "reading", "bad_input")
 LONGEST = 20  # seconds of processor time that a test may take to be tried at all
-TEST_SECONDS = 60  # of all the tests of a mutant
+TEST_SECONDS = float(os.environ.get("TEST_SECONDS") or 60)  # of all the tests of a mutant
 
 # Minutes of statistics about the samplers, which these folders have no part in.
 SLOW = {f"test_{name}" for name in (
@@ -194,7 +194,7 @@ class Tree:
                     *objects.values(), "-lz", "-lzstd", "-lm", "-ldl"], 300, OUT)
 
     def links(self, target, output, instead=None):
-        """A test or a program, with the shared library in place of the other.
+        """A test or a program, with the shared library in place of the other, unless it is new.
         @param instead  an object and the one that comes in its place"""
         with open(os.path.join(BUILD, "CMakeFiles", target + ".dir", "link.txt"),
                   encoding="utf-8") as file:
@@ -202,6 +202,9 @@ class Tree:
         words = [os.path.join(OUT, LIBRARY) if word == "libdpmf.a" else word for word in words]
         words = [(instead or {}).get(word, word) for word in words]
         words[words.index("-o") + 1] = output
+        linked = [os.path.join(BUILD, word) for word in words if word.endswith((".o", ".a"))]
+        if os.path.exists(output) and os.path.getmtime(output) > max(map(os.path.getmtime, linked)):
+            return True
         return run([*words, "-fuse-ld=lld", f"-Wl,-rpath,{OUT}"], 300, BUILD)
 
     def build(self):

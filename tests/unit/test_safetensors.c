@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "model/safetensors.h"
+#include "model/safetensors_reader.h"
 #include "temp_dir.h"
 
 static int set_up(void **state) {
@@ -129,6 +130,30 @@ static void test_empty(void **state) {
     free(bytes);
 }
 
+static int lowest_free_descriptor(void) {
+    const int fd = dup(STDERR_FILENO);
+    assert_true(fd >= 0);
+    close(fd);
+    return fd;
+}
+
+/* What is closed, and what is refused, leaves no file open. */
+static void test_descriptors(void **state) {
+    char path[TEMP_PATH_MAX];
+    struct safetensors *file;
+    const int before = lowest_free_descriptor();
+    temp_dir_file(*state, "file", path);
+    assert_int_equal(safetensors_write(path, OUTPUT_PUBLIC, NULL, 0, NULL, 0, NULL), 0);
+    assert_int_equal(safetensors_open(path, &file, NULL), 0);
+    assert_int_equal(lowest_free_descriptor(), before + 1);
+    safetensors_close(file);
+    assert_int_equal(lowest_free_descriptor(), before);
+    temp_dir_write(path, "?", 1);
+    assert_true(safetensors_open(path, &file, NULL) < 0);
+    assert_null(file);
+    assert_int_equal(lowest_free_descriptor(), before);
+}
+
 static void check_refused(const struct temp_dir *dir, const struct tensor *bad, size_t n) {
     char path[TEMP_PATH_MAX];
     struct dpmf_error error = {0};
@@ -234,6 +259,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_write),
         TEST(test_empty),
+        TEST(test_descriptors),
         TEST(test_bad_tensors_are_refused),
         TEST(test_bad_metadata_is_refused),
         TEST(test_bad_path),
