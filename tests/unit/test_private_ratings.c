@@ -205,7 +205,7 @@ static void test_cohort_without_times(void **state) {
     (void)state;
     struct made made;
     struct packing packing = {0};
-    static const uint64_t start[] = {0, 1};
+    static const uint64_t start[] = {0, 1, 2};
     static const int64_t at[] = {0, 5 * 86400};
     const struct cohort cohort = {.is_declared = true, .has_since = true, .since = 3};
     struct store_block block = {.n_users = 1, .n_ratings = 1, .start = start};
@@ -221,6 +221,8 @@ static void test_cohort_without_times(void **state) {
     assert_true(is_in_cohort(&made.builder, &block, 0, &packing));
     assert_int_equal(packing.counts.users_without_time, 1);
     assert_int_equal(packing.counts.users_of_other_periods, 1);
+    assert_int_equal(packing.counts.firsts, 3);
+    assert_int_equal(packing.counts.doubtful_firsts, 2);
     catalogue_free(&made.catalogue);
 }
 
