@@ -889,6 +889,7 @@ static void test_without_its_mark(void **state) {
     unlink(lock_path);
     assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
     assert_non_null(strstr(error.hint, "{:ledger init"));
+    assert_true(error.file[0] && error.line == 0 && error.column == 0); /* no place in it */
     assert_int_equal(ledger_return(path, NULL, id_of(2), &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(ledger_look(path, "a", &view, &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(look().n, 2);

@@ -51,6 +51,13 @@ static void test_one_rating_a_row(void **state) {
     assert_int_equal(keep_one_each(twice, 0), 0);
 }
 
+static void test_ids_of_digits(void **state) {
+    (void)state;
+    static const char digits[] = "0123456789";
+    assert_true(is_of_digits(digits, strlen(digits)));
+    assert_false(is_of_digits("1/", 2) || is_of_digits("1:", 2) || is_of_digits("a1", 2));
+}
+
 static void test_orders(void **state) {
     (void)state;
     const struct entry low = {.row = 1, .y = -1, .coin = 7}, high = {.row = 1, .y = 1, .coin = 7},
@@ -347,19 +354,13 @@ static void test_first_failure_is_kept(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sorted_by_row),
-        cmocka_unit_test(test_one_rating_a_row),
-        cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_what_counts),
-        cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_nameless),
-        cmocka_unit_test(test_wishes_below_all_numbers),
-        cmocka_unit_test(test_trimmed),
-        cmocka_unit_test(test_cohort_without_times),
-        cmocka_unit_test(test_no_disk),
-        cmocka_unit_test(test_user_twice),
-        cmocka_unit_test(test_visits_that_fail),
-        cmocka_unit_test(test_first_failure_is_kept),
+        cmocka_unit_test(test_sorted_by_row),    cmocka_unit_test(test_one_rating_a_row),
+        cmocka_unit_test(test_ids_of_digits),    cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_what_counts),      cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_nameless),         cmocka_unit_test(test_wishes_below_all_numbers),
+        cmocka_unit_test(test_trimmed),          cmocka_unit_test(test_cohort_without_times),
+        cmocka_unit_test(test_no_disk),          cmocka_unit_test(test_user_twice),
+        cmocka_unit_test(test_visits_that_fail), cmocka_unit_test(test_first_failure_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "statement/events_rule.h"
 #include "statement/residual_rule.h"
 #include "statement/statement_provenance.h"
+#include "statement/statement_words.h"
 #include "temp_dir.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -592,6 +593,15 @@ static void test_text(void **state) {
     text = text_of(statement_make(100, 3883, 0, 0));
     expect(text, "there is no bound", true);
     free(text);
+
+    /* 0.1.0 never named its build */
+    for (uint32_t format = STATEMENT_FORMAT_FIRST; format <= STATEMENT_FORMAT; format++) {
+        statement.format = format;
+        statement.build.commit[0] = '\0';
+        text = text_of(statement);
+        expect(text, "The build that made it is not named.", format > STATEMENT_FORMAT_FIRST);
+        free(text);
+    }
 }
 
 /* ---- conditional ----------------------------------------------------------------------------- */
