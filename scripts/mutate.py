@@ -30,6 +30,7 @@ import csv
 import functools
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -198,6 +199,7 @@ def main():
 
     def work(number):
         worker.place = os.path.join(OUT, f"worker-{number}")
+        shutil.rmtree(os.path.join(worker.place, "mutated"), ignore_errors=True)
         os.makedirs(worker.place, exist_ok=True)
         while time.monotonic() < end:
             with lock:

@@ -312,22 +312,28 @@ class Tests:
         return {"hash": hash_of(read(self.source_of(test))), "seconds": seconds, "files": files,
                 "passes": passes and seconds <= LONGEST}
 
+    def includes(self, test, path):
+        return "/" not in test and path[4:] in INCLUDED.findall(read(self.source_of(test)))
+
     def reaches(self, test, path, line):
         """Whether a test runs the line; of lines that are not counted, such as those of tables, or
         a file that has changed, whether it runs any of the file."""
         if not self.reach[test]["passes"]:
             return False
-        if "/" not in test and path[4:] in INCLUDED.findall(read(self.source_of(test))):
+        if self.includes(test, path):
             return True
         known, yes, no = self.reach[test]["files"].get(path, (None, (), ()))
         return bool(yes) and (known != hash_of(read(path)) or line in yes or line not in no)
 
     def of(self, path, line):
-        """The tests that reach a line, first those that reach much of its file in little time;
-        sooner when they are called like it, later when they are golden tests."""
+        """The tests that reach a line, first those that include its file, then those that reach
+        much of it in little time; sooner when they are called like it, later when they are golden
+        tests."""
         words = {*re.split(r"\W|_", path[4:-2])}
 
         def rank(test):
+            if self.includes(test, path):
+                return 0
             reached = len(self.reach[test]["files"].get(path, (0, (0,)))[1])
             related = not words.isdisjoint(re.split("/|_", test))
             return (self.reach[test]["seconds"] + 0.1) / reached * (
@@ -336,8 +342,7 @@ class Tests:
 
     def passes(self, test, mutated=None):
         command = self.command_of(test)
-        if mutated and "/" not in test and mutated[4:] in INCLUDED.findall(
-                read(self.source_of(test))):
+        if mutated and self.includes(test, mutated):
             if not self.tree.links_test(test, mutated):
                 return False, 0
             command = [os.path.join(place(), test)]
