@@ -69,6 +69,8 @@ static void test_round_trip(void **state) {
         release.factors = (struct factors){.k = shapes[i].k, .offset = 0.1, .min = -10, .max = 10};
         make_matrix(&release.factors.items, shapes[i].n, shapes[i].k, &random);
         make_ids(&release.factors.item_ids, shapes[i].n, 'i');
+        if (shapes[i].n > 0) release.factors.items.biases[0] = -20000; /* a thousand spans */
+        if (shapes[i].n * shapes[i].k > 0) release.factors.items.rows[0] = 2e7f; /* a million */
         assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), 0);
         assert_int_equal(release_read(path, release_make_stride, 1, &read, NULL), 0);
         check_same(&release, &read);
