@@ -5,6 +5,7 @@
 #ifndef DPMF_TESTS_ARROW_MADE_H
 #define DPMF_TESTS_ARROW_MADE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,11 @@ static inline void made_fill(const struct made_column *column, struct ArrowArray
 static inline int made_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
     struct made_table *made = stream->private_data;
     out->release = NULL;
-    if (made->fails_at && made->given + 1 == made->fails_at) return 5;
+    if (made->fails_at && made->given + 1 == made->fails_at) {
+        /* What a failure leaves there is nobody's. */
+        *out = (struct ArrowArray){.release = made_release_array, .private_data = made};
+        return EIO;
+    }
     if (made->given++ >= made->batches) return 0;
     for (int64_t i = 0; i < made->n_columns; i++) {
         const struct made_column *column = &made->column[i];

@@ -283,6 +283,10 @@ static void failures(void **state) {
         if (cases[i].message) assert_string_equal(error.message, cases[i].message);
         assert_int_equal(made.n_streams + made.n_schemas + made.n_arrays, 0);
     }
+    struct made_table made = good_table();
+    struct dpmf_error error;
+    made.fails_at = 1;
+    assert_int_equal(read_all(&made, false, &error), DPMF_ERR_IO_READ);
 }
 
 /* Without the functions that a stream needs, and without the one that it does not. */
