@@ -50,8 +50,8 @@ size_t number_format_float(float value, char *text);
  * as it is. */
 double number_widen_float(float value);
 
-/* The same for a rating or a count; but from 2^24 on floats are whole numbers, which stay: a count of
- * 2^53 is none, and would be less by its text. */
+/* The same for a rating or a count; but from 2^24 on floats are whole numbers, which stay: a count
+ * of 2^53 is none, and would be less by its text. */
 double number_widen_rating(float value);
 
 /* The same for the value of a binary16, which is whole from 2^11 on: 0.7 of 0.7001953125. */

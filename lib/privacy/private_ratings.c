@@ -244,8 +244,8 @@ static size_t take_ratings(const struct builder *builder, const struct store_blo
     return trim(builder, block, u, first, keep_one_each(first, n), packing);
 }
 
-/* Seconds of the first year, and those after 2199, are more likely dates written as numbers, such as
- * 20260115 and 202601151830, or row numbers. */
+/* Seconds of the first year, and those after 2199, are more likely dates written as numbers, such
+ * as 20260115 and 202601151830, or row numbers. */
 static bool is_doubtful(int64_t time) {
     const int64_t first_year = INT64_C(365) * 24 * 60 * 60, year_2200 = INT64_C(7258118400);
     const int64_t year_10000 = INT64_C(253402300800); /* from there on users are left out */

@@ -109,27 +109,33 @@ same "text, char, name" $'user,item,rating\nab,c,3\n' \
     "$base?query=SELECT 'ab'::char(5), 'c'::name, '3'::varchar AS rating"
 same "uuid, enumeration, numeric ids" \
     $'user,item,rating\n0a000000-0000-0000-0000-00000000000b,red,3\n12345678901234567890,green,4\n' \
-    "$base?query=SELECT u, i, r AS rating FROM (VALUES ('0A000000-0000-0000-0000-00000000000B'::uuid::text, \
+    "$base?query=SELECT u, i, r AS rating FROM (VALUES \
+('0A000000-0000-0000-0000-00000000000B'::uuid::text, \
 'red'::colour, 3), ('12345678901234567890', 'green'::colour, 4)) AS v(u, i, r)"
 same "a uuid" $'user,item,rating\n0a000000-0000-0000-0000-00000000000b,1.50,3\n' \
     "$base?query=SELECT '0A000000-0000-0000-0000-00000000000B'::uuid, 1.50::numeric, 3 AS rating"
 same "real numbers" $'user,item,rating\n1,1,0.1\n1,2,3.5\n' \
-    "$base?query=SELECT 1, i, CASE i WHEN 1 THEN 0.1 ELSE 3.5 END::float8 AS rating FROM generate_series(1, \
+    "$base?query=SELECT 1, i, CASE i WHEN 1 THEN 0.1 ELSE 3.5 END::float8 AS rating FROM \
+generate_series(1, \
 2) AS i"
 same "single precision" \
     $'user,item,rating,timestamp\n1,1,0.7,\n1,2,0.9,0.7\n1,3,3.3,1.1e9\n1,4,-1e-30,-0.5\n1,5,2097152.2,7\n' \
-    "$base?query=SELECT 1, n, v AS rating, t AS ts FROM (VALUES (1, 0.7::real, NULL::real), (2, 0.9, 0.7), \
+    "$base?query=SELECT 1, n, v AS rating, t AS ts FROM (VALUES (1, 0.7::real, NULL::real), (2, \
+0.9, 0.7), \
 (3, 3.3, 1.1e9), (4, -1e-30, -0.5), (5, 2097152.25, 7)) AS x(n, v, t)"
 same "single precision within a range" $'user,item,rating\n1,1,0.7\n1,2,0.9\n' \
     "$base?query=SELECT 1, n, v AS rating FROM (VALUES (1, 0.7::real), (2, 0.9)) AS x(n, v)" \
     --rating-range 0.7:0.9
 same "numerics" \
     $'user,item,rating\n1,1,0.1\n1,2,12345678.87654321\n1,3,-1e-30\n1,4,123456789012345678901234567890\n1,5,0\n1,6,20000\n' \
-    "$base?query=SELECT 1, n, v AS rating FROM (VALUES (1, 0.1), (2, 12345678.87654321), (3, -1e-30), (4, \
+    "$base?query=SELECT 1, n, v AS rating FROM (VALUES (1, 0.1), (2, 12345678.87654321), (3, \
+-1e-30), (4, \
 123456789012345678901234567890), (5, 0.000), (6, 20000)) AS t(n, v)"
-same "text numbers" $'user,item,rating\n1,1,4.5\n' "$base?query=SELECT 1, 1, ' 4.5 '::text AS rating"
+same "text numbers" $'user,item,rating\n1,1,4.5\n' \
+    "$base?query=SELECT 1, 1, ' 4.5 '::text AS rating"
 same "times of all types" $'user,item,rating,timestamp\n1,1,1,86400\n1,2,1,86400\n' \
-    "$base?query=SELECT 1, i, 1 AS rating, CASE i WHEN 1 THEN '1970-01-02' ELSE '1970-01-02 00:00:00.9' \
+    "$base?query=SELECT 1, i, 1 AS rating, CASE i WHEN 1 THEN '1970-01-02' ELSE '1970-01-02 \
+00:00:00.9' \
 END::timestamp AS time FROM generate_series(1, 2) AS i"
 same "a date" $'user,item,rating,timestamp\n1,1,1,-86400\n' \
     "$base?query=SELECT 1, 1, 1 AS rating, '1969-12-31'::date AS date"
@@ -197,18 +203,22 @@ refused "names that say something else" 3 'names of the query' \
 refused "a table without the usual names" 3 'no column that is named like the user' \
     "$base?table=other"
 refused "no such table" 3 'does not exist' "$base?table=nothing"
-refused "a semicolon and a comment" 3 'leave out a semicolon' "$base?query=SELECT 1, 2, 3 AS rating; -- all"
+refused "a semicolon and a comment" 3 'leave out a semicolon' \
+    "$base?query=SELECT 1, 2, 3 AS rating; -- all"
 refused "a row that is far too long" 3 'that is row 1 of what' \
     "$base?query=SELECT repeat('x', 2000000), 2, 3 AS rating"
 refused "a syntax error" 3 'syntax error' "$base?query=SELEKT 1"
-refused "NULL for a user" 3 ':1:1: the user id is NULL' "$base?query=SELECT NULL::int, 2, 3 AS rating"
+refused "NULL for a user" 3 ':1:1: the user id is NULL' \
+    "$base?query=SELECT NULL::int, 2, 3 AS rating"
 refused "NULL for an item" 3 ':2:2: the item id is NULL' \
     "$base?query=SELECT 1, nullif(i, 2), 3 AS rating FROM generate_series(1, 2) AS i"
-refused "NULL for a rating" 3 ':1:3: the rating is NULL' "$base?query=SELECT 1, 2, NULL::real AS rating"
+refused "NULL for a rating" 3 ':1:3: the rating is NULL' \
+    "$base?query=SELECT 1, 2, NULL::real AS rating"
 refused "NaN" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::float8 AS rating"
 refused "NaN of numeric" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::numeric AS rating"
 refused "infinity" 3 'not finite' "$base?query=SELECT 1, 2, '-Infinity'::real AS rating"
-refused "a numeric that is too large" 3 'not finite' "$base?query=SELECT 1, 2, 1e400::numeric AS rating"
+refused "a numeric that is too large" 3 'not finite' \
+    "$base?query=SELECT 1, 2, 1e400::numeric AS rating"
 refused "a time without end" 3 'is not a time' \
     "$base?query=SELECT 1, 2, 3 AS rating, 'infinity'::timestamptz AS ts"
 refused "a time that is not a number" 3 'timestamp "NaN" is not a time' \
@@ -217,7 +227,8 @@ refused "text that is no number" 3 'rating "good" is not a number' \
     "$base?query=SELECT 1, 2, 'good'::text AS rating"
 refused "a rating that is a truth value" 3 'the rating is a truth value' \
     "$base?query=SELECT 1, 2, true AS rating"
-refused "a rating that is a time" 3 'the rating is a time' "$base?query=SELECT 1, 2, now() AS rating"
+refused "a rating that is a time" 3 'the rating is a time' \
+    "$base?query=SELECT 1, 2, now() AS rating"
 refused "a user that is a real number" 3 'the user id is a real number' \
     "$base?query=SELECT 1.5::real, 2, 3 AS rating"
 refused "an item that is binary" 3 'the item id is binary data' \
