@@ -147,7 +147,7 @@ static int find_in_table(const struct database_url *url, const char *const *name
     return DPMF_ERR_INPUT_QUERY;
 }
 
-/* Of a name that is not known, a value may be a rating, a count or a time. */
+/* A value with an unknown name may be a rating, a count or a time. */
 static int refuse_value(const struct database_url *url, const char *name,
                         struct dpmf_error *error) {
     error_set(error, DPMF_ERR_INPUT_QUERY,

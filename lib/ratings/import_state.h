@@ -30,10 +30,10 @@ struct input_reach {
 };
 
 struct import_doubts {
-    struct record_doubts all, input;          /* of all inputs, and of the one being read */
+    struct record_doubts all, input;          /* all inputs, and the one being read */
     uint64_t n_inputs;                        /* number of inputs read */
-    struct input_reach least, most;           /* of all inputs */
-    struct input_reach least_many, most_many; /* of those of many ratings */
+    struct input_reach least, most;           /* all inputs */
+    struct input_reach least_many, most_many; /* inputs with many ratings */
 };
 
 /* ---- the import ------------------------------------------------------------------------------- */

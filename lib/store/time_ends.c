@@ -108,7 +108,7 @@ static void warn_of_1970(const struct time_ends *ends, const struct dpmf_run *ru
     run->warn(run->warn_self, text);
 }
 
-/* In milliseconds and finer they are another unit, of which warn_of_units tells where it is mixed. */
+/* Milliseconds and finer are another unit: warn_of_units reports where units are mixed. */
 static void warn_of_future(const struct time_ends *ends, const struct dpmf_run *run) {
     char text[DPMF_ERROR_TEXT_MAX];
     if (ends->after_2199 == 0) return;
