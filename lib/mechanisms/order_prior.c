@@ -73,7 +73,7 @@ void order_prior_fit(const struct order_column *column, double variance[ORDER_PA
     const double length2 = variance[0] * sum.h1 + variance[1] * sum.h2;
     double kept = length2 > explained_by_chance ? 1 - explained_by_chance / length2 : 0;
     const double all = variance[0] + variance[1];
-    if (!isfinite(length2) || !isfinite(all)) { /* of numbers of any size, which none have here */
+    if (!isfinite(length2) || !isfinite(all)) { /* measurements beyond all size */
         variance[0] = variance[1] = 0;
         return;
     }

@@ -247,7 +247,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
         .users_of_id = users_of_id,
     };
     int code = is_conditional || ranks ? make_coins(self, error) : 0;
-    /* Of several processes each packs a share, in which an id that comes twice may be once. */
+    /* Each of several processes packs a share, which may have an id once that comes twice. */
     if (code == 0 && self->share != self->store) code = distinct_users_check(self->store, error);
     if (code == 0)
         code =
