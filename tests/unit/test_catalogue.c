@@ -466,7 +466,7 @@ static void test_bad_features(void **state) {
         {"year,item\n1,1\n2,\n", DPMF_ERR_INPUT_ID, 3, 3},
         {"item,year\n0,1\n1, nan\n2,inf\n", DPMF_ERR_INPUT_NOT_FINITE, 3, 4},
         {"item,year\n0,1\n1,1e400\n", DPMF_ERR_INPUT_NOT_FINITE, 3, 3},
-        {"item,year\n0,1\n1,2\n2,3\n3,four\n4,1\n5,1\n", DPMF_ERR_INPUT_NUMBER, 5, 3},
+        {"item,year\n0,1\n1,2\n2,3\n3,N/A\n4,1\n5,1\n", DPMF_ERR_INPUT_NUMBER, 5, 3},
         {"item;price\n0;1,5\n1;2,5\n2;3,5\n", DPMF_ERR_INPUT_NUMBER, 2, 3},
         {"item,year\n0,\"1\n", DPMF_ERR_INPUT_QUOTE, 2, 3},
         {"item,year\n0,\"a\n1,b\"\n", DPMF_ERR_INPUT_QUOTE, 2, 3},
