@@ -1539,9 +1539,9 @@ struct dpmf_release_report {
     uint32_t factors;            /* length of a vector */
     uint32_t noisy_rounds;       /* sums published with noise */
     double seconds;              /* time taken */
-    bool catalogue_is_rated_set; /* every item is rated, or of fifty and more all but one, or all
-                                    but one in a hundred, and none is missing: was the catalogue
-                                    made from the ratings? */
+    bool catalogue_is_rated_set; /* every item is rated, but for lines that look like none, and no
+                                    rated item is missing: was the catalogue made from the
+                                    ratings? */
     bool ratings_on_disk;        /* the ratings were larger than run->memory */
     char release_id[40];         /* id of the release */
     bool is_popularity_alone;    /* a release of events in which taste counts nothing: the rule or
